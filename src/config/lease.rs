@@ -250,8 +250,8 @@ impl Config {
         Ok(())
     }
 
-    /// Returns the file in which the node keeps its last incarnation, if there is one: the file of `memory_file`, or a
-    /// file beside the records of a lease.
+    /// Returns the file in which the node keeps its last incarnation, if the configuration has such a file: the file of
+    /// `memory_file`, or a file beside the records of a lease.
     pub(super) fn memory(&self) -> Option<PathBuf> {
         let beside = || {
             let folder = self.lease.folder.as_ref()?;

@@ -249,7 +249,7 @@ impl Default for GrantSettings {
     }
 }
 
-/// Files of the certificates: set all three, or none. See [`tls`](crate::remote::BridgeBuilder) of the bridge.
+/// Files of the certificates: set all three files, or no file. See [`tls`](crate::remote::BridgeBuilder) of the bridge.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 #[non_exhaustive]

@@ -46,7 +46,7 @@ impl Config {
     /// are small.
     ///
     /// # Errors
-    /// [`RunError`] contains the wrong key, if there is one. After an error nothing runs. A new store, and the new
+    /// [`RunError`] contains the wrong key, if a key is wrong. After an error nothing runs. A new store, and the new
     /// incarnation of the node, may already be on the disk.
     ///
     /// # Panics

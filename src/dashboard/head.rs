@@ -48,7 +48,7 @@ pub(crate) struct GoesOnFrom {
     pub(crate) run: u64,
     #[serde(rename = "at_ms", serialize_with = "shown::millis")]
     pub(crate) at: Duration,
-    /// The first difference from the earlier run, if there is one.
+    /// The first difference from the earlier run; `None` without a difference.
     pub(crate) differs: Option<String>,
 }
 

@@ -306,7 +306,8 @@ pub(super) fn cut(reasons: &mut Vec<Reason>, most: usize) {
     });
 }
 
-/// Largest number of shown cuts. Chosen: all cuts among 45 agents. A partition needs none: each agent has its `side`.
+/// Largest number of shown cuts. Chosen: all cuts among 45 agents. A partition needs no entries here: each agent has
+/// its `side`.
 const MOST_CUTS: usize = 2_000;
 /// Number of explanations that are kept for all groups; beyond it, only explanations of the worst group are kept.
 /// Chosen: each may have 2,000 characters.

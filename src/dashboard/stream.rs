@@ -40,7 +40,7 @@ impl Drop for Subscription {
 }
 
 impl Viewer {
-    /// Takes a slot at each board, or at none.
+    /// Takes a slot at each board, or no slot.
     pub(super) fn admit<'a>(
         boards: impl Iterator<Item = &'a Arc<Board>>,
         closer: &Closer,

@@ -73,10 +73,10 @@ impl CertificateFault {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, thiserror::Error)]
 #[non_exhaustive]
 pub enum SecretFault {
-    /// This side has a secret and the peer has none.
+    /// This side has a secret and the peer has no secret.
     #[error("the peer has no secret, and this node has one")]
     NotThere,
-    /// The peer has a secret and this side has none.
+    /// The peer has a secret and this side has no secret.
     #[error("the peer asks for a secret, and this node has none")]
     NotHere,
     /// The peer proved nothing, or proved another secret.

@@ -2,8 +2,8 @@
 //!
 //! Decided here: how much a peer, or any stranger that finds the port, can make this side store, wait for or do. Each
 //! limit has a default and a range. [`Limits::builder`] changes the limits that depend on the application or its
-//! network; only tests change the others. The docs of each limit state the counted quantity and the name under which a
-//! breach is counted.
+//! network; only tests change the other limits. The docs of each limit state the counted quantity and the name under
+//! which a breach is counted.
 
 use std::{fmt::Debug, ops::RangeInclusive, time::Duration};
 

@@ -19,7 +19,7 @@
 //! Use it if hosts come and go without fixed addresses, or are in several subnets that only routers connect. It costs
 //! about 270 crates, 10 to 15 threads and 12 to 14 MiB a process. For up to about thirty hosts that know each other's
 //! addresses, the bridge's own TCP costs less. Every bridge still has a link with each of its peers: with many hosts,
-//! let a few of them vote and the others observe. Rust 1.89 is enough, as for actix-bully.
+//! let a few of them vote and the other hosts observe. Rust 1.89 is enough, as for actix-bully.
 //!
 //! ```no_run
 //! use actix_bully::{Group, remote::{Peer, RemoteBridge}};

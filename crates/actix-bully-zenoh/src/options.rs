@@ -20,7 +20,7 @@ use super::{ZenohError, error::text};
 /// ```
 /// use actix_bully_zenoh::ZenohOptions;
 ///
-/// // Every host names one that is there, and finds the others by gossip.
+/// // Every host names one present host, and finds the other hosts by gossip.
 /// let peer = ZenohOptions::peer().listen("tcp/127.0.0.1:7447").connect("tcp/127.0.0.1:7448");
 /// // Hosts of several subnets meet at routers, one of which is enough.
 /// let client = ZenohOptions::client().connect("quic/router-1:7447").connect("quic/router-2:7447")

@@ -8,7 +8,7 @@
 //!                     Election::view(now): role, term, leader
 //! ```
 //!
-//! For an actix application use the crate [actix-bully], which includes this one. Use this crate to run the machines
+//! For an actix application use the crate [actix-bully], which includes this crate. Use this crate to run the machines
 //! under another runtime, or to write another election.
 //!
 //! | module | content |

@@ -54,7 +54,7 @@ use crate::{FileRegister, MOST_BYTES, MOST_LISTED, MemoryRegister};
 ///         let (client, key) = (self.client.clone(), key.clone());
 ///         Box::pin(async move {
 ///             let found = client.get(key.as_str()).await.map_err(RegisterError::unreachable)?;
-///             // A value that nobody here could have written is refused before it is kept.
+///             // A value that no register could have written is refused before it is kept.
 ///             found.map(|(index, value)| Entry::new(&key, Version::from(index), value)).transpose()
 ///         })
 ///     }

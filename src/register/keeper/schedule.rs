@@ -35,7 +35,7 @@ pub(super) struct KeeperSchedule {
     pub(super) hearsay: Hearsay,
     /// Time at which the last read began.
     pub(super) read_at: Option<Time>,
-    /// Time at which the present operation began, or the last operation if none runs now.
+    /// Time at which the present operation began, or the last operation if no operation runs now.
     began: Time,
     /// Time at which the last operation began that has shown the lease.
     pub(super) lease_at: Time,

@@ -336,7 +336,7 @@ impl Handler<ConnectionEnded> for RemoteBridge {
             ConnectionOutcome::Failed(why) if origin == Origin::Dialled => {
                 Some(PeerInput::DialFailed(why))
             }
-            // Any process may have made this inbound connection, so its failure says nothing about a peer.
+            // Any process may have made this inbound connection, so its failure is no sign about a peer.
             ConnectionOutcome::Failed(_) => None,
             ConnectionOutcome::Closed { why, lasted } => {
                 let how = LinkLoss::of(why);

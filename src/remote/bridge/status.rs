@@ -28,8 +28,8 @@ pub struct PeerStatus {
     /// Number of messages to the peer that were lost on this side: they became too old without a link, exceeded the
     /// limit of the queue, were longer than a frame, or were for an agent that the peer does not have.
     pub lost: u64,
-    /// Time without a link: since the last link or, if there was none, since the node became a peer; `None` while there
-    /// is a link. As JSON: `unlinked_ms`.
+    /// Time without a link: since the last link or, without any link so far, since the node became a peer; `None` while
+    /// there is a link. As JSON: `unlinked_ms`.
     #[serde(rename = "unlinked_ms", serialize_with = "shown::optional_millis")]
     pub unlinked_for: Option<Duration>,
     /// The reason why the last link ended or the last attempt failed; `None` while there is a link. For people: the

@@ -10,8 +10,8 @@
 //! | `a-quorum-vouches` | a message that is further ahead is accepted up to the epoch that enough voters to elect a leader have named |
 //!
 //! Each epoch changes one voter. A host that was away during many changes may know no present voter that could vouch,
-//! so the next 256 epochs need none. A number that is wrong by chance is nearly always further ahead. A voter that lies
-//! needs 2^16 lies to exhaust the epochs, and could do more harm by voting for two leaders.
+//! so the next 256 epochs need no quorum that vouches. A number that is wrong by chance is nearly always further ahead.
+//! A voter that lies needs 2^16 lies to exhaust the epochs, and could do more harm by voting for two leaders.
 
 use std::collections::BTreeMap;
 

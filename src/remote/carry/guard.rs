@@ -57,7 +57,7 @@ struct KnownTerms {
     rules: Option<(String, u64)>,
     terms: TermGuard,
     later: LaterEpochs,
-    /// Facts about the group's agents in this process; `None` while there are none.
+    /// Facts about the group's agents in this process; `None` while this process has no agent.
     here: Option<AgentsHere>,
 }
 

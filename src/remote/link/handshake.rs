@@ -53,7 +53,8 @@ pub struct Introduction {
     pub incarnation: NodeIncarnation,
     /// The versions of the protocol that the node speaks; [`Versions::OURS`].
     pub versions: Versions,
-    /// The digest by which others will recognize that this incarnation has ended for good; `None` if there is none yet.
+    /// The digest by which other nodes will recognize that this incarnation has ended for good; `None` without a
+    /// sentinel.
     pub end: Option<EndDigest>,
 }
 
@@ -287,7 +288,7 @@ impl Handshake {
         out.extend_from_slice(&conditions);
     }
 
-    /// A peer that asks for no proof gives none. To accept that peer would make the secret optional.
+    /// A peer that asks for no proof gives no proof. To accept that peer would make the secret optional.
     fn agree(&self, conditions: &LinkConditions) -> Result<(), Closed> {
         match (&self.asking, conditions.challenge) {
             (Some(_), Some(_)) | (None, None) => Ok(()),

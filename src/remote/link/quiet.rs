@@ -28,7 +28,7 @@ pub(super) struct LinkFacts {
     /// Time at which a message of an agent last crossed the link in either direction, or at which this side last sent a
     /// roster.
     pub(super) talked: Time,
-    /// Time at which a leader's heartbeat last arrived over the link, if any has.
+    /// Time at which a leader's heartbeat last arrived over the link; `None` before the first.
     pub(super) beat: Option<Time>,
     /// Time at which anything last arrived.
     pub(super) heard: Time,

@@ -89,7 +89,7 @@ impl Connection {
         // Only this link is unlinked: a newer link may already use the queue.
         common.outbox.unlink(common.link.link);
         common.ended();
-        // The goodbye may take a while. The slot of this connection is free for another one meanwhile.
+        // The goodbye may take a while. The slot of this connection is free for another connection meanwhile.
         drop(pass);
         let stream = reader.into_inner().unsplit(writer.into_inner());
         (why, stream)

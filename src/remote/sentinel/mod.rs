@@ -96,18 +96,18 @@
 //!
 //! Every bridge with this feature and TLS or a shared secret receives notices, with or without a sentinel of its
 //! own: by UDP, at the address and port at which it listens. If a firewall closes that port, the lease decides.
-//! Only a peer with an address can be told ([`Peer::new`](crate::remote::Peer::new)), at most 128 addresses in all.
+//! Only a peer with an address gets a notice ([`Peer::new`](crate::remote::Peer::new)), at most 128 addresses in all.
 //!
 //! # Events that end both at once
 //! - *A container's first process*: when it ends, the kernel kills the whole pid namespace, and the sentinel with
-//!   it, before the sentinel has sent anything. This happens if the node is that first process, or if the first
+//!   it, before the sentinel has sent a notice. This happens if the node is that first process, or if the first
 //!   process is an init that ends as soon as the node does. Below an init that lives on, as in a container with
 //!   several services, the notice is sent.
 //! - *systemd*: if the main process of a unit is killed, `KillMode=control-group` (the default) and `process` leave
 //!   the sentinel enough time: the first signals the remaining processes by SIGTERM, which it ignores, and the second
 //!   does not signal them. It ends by itself. With `KillMode=mixed` systemd kills the remaining processes at once, and races with the sentinel: of
-//!   five ends, three were told to both peers, one to one of them, and one to none. A kill of the whole control
-//!   group (`systemctl kill -s KILL`, `TimeoutStopSec`) takes both: of five, two were told.
+//!   five ends, three were reported to both peers, one to one peer, and one to no peer. A kill of the whole control
+//!   group (`systemctl kill -s KILL`, `TimeoutStopSec`) takes both: of five ends, two were reported.
 //! - *Memory*: if a control group has no memory left, the kernel kills its largest process, which is the node. With
 //!   `memory.oom.group` (systemd: `OOMPolicy=kill`) it kills all of them, and the sentinel too.
 //!
@@ -122,7 +122,7 @@
 //!
 //! Decided here: when a notice is sent (`Orders`, `Watched`, `EndNotice`), which notices are believed
 //! (`Notices`), and how the process of a sentinel begins and ends. Not here: whose agents end by it, and when
-//! another one is started.
+//! another sentinel is started.
 
 mod driver;
 #[cfg(not(target_os = "linux"))]

@@ -51,7 +51,7 @@ pub enum Frame<'a> {
         /// The token of the [`Ping`](Self::Ping) to which this is the answer.
         token: u64,
     },
-    /// "An earlier process says that it is your node, and I refused it."
+    /// "An earlier process claims to be your node, and I refused it."
     Twin {
         /// The frame's number.
         seq: u64,

@@ -24,8 +24,8 @@ const fn is_tls(head: [u8; HEAD]) -> bool {
 /// # How a driver uses it
 /// 1. `read_buf` into [`room`](Self::room); a test may call `feed`.
 /// 2. Call [`next`](Self::next) until it returns `None`; each body is valid until the next call.
-/// 3. Wait for more bytes until [`deadline`](Self::deadline), if there is one; then close the link
-///    with `Closed::FrameTimeout`.
+/// 3. Wait for more bytes until [`deadline`](Self::deadline), if it returns a time; then close the link with
+///    `Closed::FrameTimeout`.
 ///
 /// Call [`raise`](Self::raise) between two frames as soon as the link is ready: a long frame may follow, in the same
 /// read, the frame that made the link ready.

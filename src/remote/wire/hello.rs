@@ -18,7 +18,7 @@ impl Versions {
     /// The versions of this release.
     pub const OURS: Self = Self { min: 1, max: 1 };
 
-    /// Returns the newest version that both sides speak; `None` if there is none.
+    /// Returns the newest version that both sides speak; `None` without a common version.
     #[must_use]
     pub fn common(self, other: Self) -> Option<u16> {
         let newest = self.max.min(other.max);

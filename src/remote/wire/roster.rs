@@ -2,7 +2,7 @@
 //!
 //! Only rosters contain names; messages use the numbers that rosters give. An *opening* roster begins a group anew on a
 //! link; the rosters after it contain changes. If a roster is longer than a frame, an opening roster contains the first
-//! agents, and further rosters contain the others.
+//! agents, and further rosters contain the other agents.
 
 use std::{num::NonZeroU64, time::Duration};
 

@@ -60,7 +60,7 @@ pub struct ClusterBuilder<E: Election = AnyBully> {
 /// The rules that a builder's calls make.
 struct Rules<E: Election> {
     config: E::Config,
-    /// Default timeout of `settle` under these rules; `None` if the rules have none.
+    /// Default timeout of `settle` under these rules; `None` if the rules have no worst case.
     needed: Option<Duration>,
     /// Number of voters that a side needs to elect a leader.
     least: usize,

@@ -9,7 +9,7 @@ use crate::{
     testkit::faults::ConditionsError,
 };
 
-/// Errors of a cluster. Nothing was changed, unless the error says otherwise.
+/// Errors of a cluster. Nothing was changed, unless the description of the error states a change.
 #[derive(thiserror::Error)]
 #[non_exhaustive]
 pub enum ClusterError {

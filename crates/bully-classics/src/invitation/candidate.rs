@@ -80,7 +80,7 @@ impl Merge {
         self.close_early(core, now, out)
     }
 
-    /// Handles a `Decline`. A coordinator that declines brings none of its members along.
+    /// Handles a `Decline`. A coordinator that declines does not bring its members along.
     pub(super) fn on_decline(
         &mut self,
         core: &Core,

@@ -16,7 +16,7 @@ use bully_core::{
 /// # use bully_core::protocol::Timings;
 /// use std::time::Duration;
 /// let config = InvitationConfig::new(Timings::lan());
-/// // Three delay bounds to find the others, four to invite them, if all accept.
+/// // Three delay bounds to find the other agents, four to invite them, if all accept.
 /// assert_eq!(config.worst_case_merge(), Duration::from_millis(7 * 9));
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]

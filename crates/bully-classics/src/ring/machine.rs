@@ -1,7 +1,7 @@
 //! The one `match` over roles and inputs.
 //!
 //! A role (`follower.rs`, `leader.rs`) or a stage of an election (`collect.rs`, `nominate.rs`, `announce.rs`) returns
-//! the consequence of an input ([`Next`]), and `transition.rs` carries it out. None of them calls another one.
+//! the consequence of an input ([`Next`]), and `transition.rs` carries it out. These files do not call each other.
 
 use std::sync::Arc;
 
@@ -219,7 +219,7 @@ impl Ring {
         }
     }
 
-    /// Handles an election without an outcome: begins another one if it still has a reason (rule
+    /// Handles an election without an outcome: begins another election if this agent still has a reason (rule
     /// `restart-lost-election`).
     fn on_lost_election(&mut self, now: Time, out: &mut Out) -> Next {
         self.end_contest(out);

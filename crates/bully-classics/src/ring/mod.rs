@@ -81,8 +81,8 @@
 //! - *An agent that cools down after a step-down has the last slot*, eight slots after the others: perhaps all
 //!   remaining agents cool down, and then no election would begin. It does not defer to a member that is gone or
 //!   skipped.
-//! - *A voter that cannot be elected passes messages on*, and is in the list without a score. An observer is not in
-//!   the ring: it learns of the leader from the leader. It skips no member, and probes none.
+//! - *A voter that cannot be elected passes messages on*, and is in the list without a score. An observer is not in the
+//!   ring: it learns of the leader from the leader. An observer skips no member, and probes no member.
 //!
 //! `tests/elections/ring/seed.rs` contains a published demonstration of a ring, in Go, that sends no messages: it
 //! follows pointers and assigns other nodes' fields. So it announces the leader to dead nodes. In this machine a dead

@@ -148,7 +148,7 @@ pub enum ChangeError {
     /// The group would have no voter.
     #[error("the last voter cannot be removed: replace it, or add another voter first")]
     LastVoter,
-    /// The new voter did not tell the leader recently that it could become a voter: it is down, cannot reach the
+    /// The new voter did not report to the leader recently that it could become a voter: it is down, cannot reach the
     /// leader, or is an observer without a store.
     #[error(
         "the leader has not heard {id} as a learner: start it with a store and `.learner()` (in a configuration `quorum.learner = true`), name its node and address if the leader does not list its node as a peer, then ask again"

@@ -53,9 +53,10 @@ pub trait Election: Sized + Debug + Unpin + 'static {
     /// [`Input::Start`](super::Input::Start).
     ///
     /// `durable` is the record that the last [`Effect::Persist`](super::Effect::Persist) of any incarnation made
-    /// durable; `None` if there was none since the store was created. A machine that persists a record before its first
-    /// promise may conclude from `None` that no incarnation of this agent promised anything. After `Some`, the machine
-    /// must also keep promises that an earlier incarnation may have given and that the record does not contain.
+    /// durable; `None` if no record was made durable since the store was created. A machine that persists a record
+    /// before its first promise may conclude from `None` that no incarnation of this agent promised anything. After
+    /// `Some`, the machine must also keep promises that an earlier incarnation may have given and that the record does
+    /// not contain.
     fn new(identity: Identity, config: &Self::Config, durable: Option<Self::Durable>) -> Self;
 
     /// Decides one input, and appends the effects to `out` in the order in which they must be executed.

@@ -134,7 +134,7 @@ impl TimingsBuilder {
     }
 }
 
-/// Checks the relations of the failure detector, if there is one.
+/// Checks the relations of the failure detector, if the timings have a failure detector.
 fn check_detector(t: &Timings) -> Result<(), SettingError> {
     let (d, lease) = (t.delay_bound, t.lease);
     let Some(Detector {

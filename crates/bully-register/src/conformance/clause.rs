@@ -32,7 +32,7 @@ pub enum Clause {
     FailureMeansUnchanged,
     /// An operation does nothing before it is polled.
     WaitsForPoll,
-    /// An operation that is dropped does not harm another one.
+    /// An operation that is dropped does not harm another operation.
     DropHarmsNothing,
     /// A removal removes the entry that it expects, and no other entry.
     RemovalCompares,

@@ -239,7 +239,7 @@ impl Folder {
         Err(of_system(&self.path, &ErrorKind::NotFound.into()).into())
     }
 
-    /// Checks the file system, because another one may have been mounted at the path since the last operation.
+    /// Checks the file system, because another file system may have been mounted at the path since the last operation.
     fn check(&self) -> Result<(), RegisterError> {
         let kind = kind_at(&self.path).map_err(|error| of_system(&self.path, &error))?;
         let Some(shared) = kind.and_then(shared_kind) else {

@@ -2,7 +2,7 @@
 //!
 //! Decided here: each connect reads the account again and makes a new client, whose connections end with it. So the
 //! requests after a request that reached its time limit use new connections, and an expired token is read again. If an
-//! address belongs to several API servers, the new connection may lead to another one.
+//! address belongs to several API servers, the new connection may lead to another server.
 
 use std::pin::pin;
 

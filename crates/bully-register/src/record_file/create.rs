@@ -1,8 +1,8 @@
 //! Creates a file: under a temporary name in the same folder first. When it is complete, it is moved to its final name.
 //!
 //! Decided here: the order of these calls. The temporary name is `.NAME.new`. The maker of the file locks it before the
-//! move and keeps the lock after it, so nobody else can open the file in between. If a crash leaves a file under the
-//! temporary name, the next maker uses it.
+//! move and keeps the lock after it, so no other process can open the file in between. If a crash leaves a file under
+//! the temporary name, the next maker uses it.
 
 use std::{
     ffi::OsString,

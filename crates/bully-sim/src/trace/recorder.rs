@@ -54,7 +54,7 @@ impl Trace {
         Self::default()
     }
 
-    /// Returns a recorder that counts messages, and keeps none.
+    /// Returns a recorder that counts messages, and keeps no message.
     pub fn counting() -> Self {
         Self {
             detail: Detail::Counts,

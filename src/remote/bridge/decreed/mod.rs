@@ -186,7 +186,7 @@ impl PeerBook {
             }
             let there = contacts.iter().filter(|contact| contact.node == *node);
             let there: BTreeSet<_> = there.map(|contact| contact.voter.clone()).collect();
-            // If the list has another voter at the removed node, or none, it was made after the removal. Then the
+            // If the list has another voter at the removed node, or no voter, it was made after the removal. Then the
             // removal no longer counts.
             let is_repeated = |removed: &BTreeSet<_>| !there.is_empty() && there.is_subset(removed);
             sources

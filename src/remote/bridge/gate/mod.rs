@@ -256,7 +256,7 @@ impl Address {
         self.peers == 0
     }
 
-    /// Returns the oldest silent connection or, if none is silent, the oldest connection.
+    /// Returns the oldest silent connection or, without a silent connection, the oldest connection.
     fn oldest(&self) -> Option<u64> {
         let mut silent = self.unready.iter().filter(|(_, u)| !u.is_heard);
         let first = silent.next().or_else(|| self.unready.iter().next());

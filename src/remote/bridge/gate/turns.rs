@@ -107,7 +107,7 @@ impl Drop for WaitingStranger<'_> {
 const PACE: Duration = Duration::from_millis(1);
 /// Factor between the time of a part and the pause after it: strangers get at most a fifth of this thread's time.
 const TIMES: u32 = 4;
-/// Longest pause, however long a part took: the measured time may include another process on the CPU.
+/// Longest pause, also after a longer part: the measured time may include another process on the CPU.
 const MOST: Duration = Duration::from_millis(20);
 
 /// Returns the time that is `span` after `now`. The sum does not overflow, because the spans are short.

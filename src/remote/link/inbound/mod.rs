@@ -41,11 +41,11 @@ use directory::{AnnouncedAgent, LinkDirectory};
 /// Every `Err` ends the link. Count every `DropReason`.
 ///
 /// # Rules for a sender
-/// The numbers of a group's agents begin at 0 and leave none out. The number of an agent that left is not given to
-/// another agent for a while, because messages to the former agent may be on their way. A group is opened before any
-/// other frame about it, and an agent is announced before its first message. The first roster with an agent comes
-/// before the agent's first message. A later roster, with a new incarnation of the agent, may come after the first
-/// message of that incarnation.
+/// The numbers of a group's agents begin at 0 and have no gap. The number of an agent that left is not given to another
+/// agent for a while, because messages to the former agent may be on their way. A group is opened before any other
+/// frame about it, and an agent is announced before its first message. The first roster with an agent comes before the
+/// agent's first message. A later roster, with a new incarnation of the agent, may come after the first message of that
+/// incarnation.
 #[derive(Debug)]
 pub struct Inbound {
     bounds: Bounds,

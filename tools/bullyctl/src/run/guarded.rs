@@ -1,7 +1,7 @@
 //! One run of the command, in the process of `bullyctl`: its guard, its deadline, and its end.
 //!
 //! Decided here: the effects of a renewal, a step-down and a silent guard. The guard ends the command. A guard that
-//! does not end the command in time is killed. The command ends with its guard, in whatever way the guard ends
+//! does not end the command in time is killed. The command ends with its guard, for every kind of the guard's end
 //! (`wrapper.rs`). The command's orphans become children of this process, which kills them. So the command ends even if
 //! one of the two processes is killed or stands still.
 

@@ -275,7 +275,7 @@ impl Service<'_> {
     }
 }
 
-/// A running command. Its drop reports the end of the command, however the leadership ends.
+/// A running command. The drop of this value reports the end of the command, for every end of the leadership.
 struct RunningCommand<'a> {
     service: &'a Service<'a>,
     guarded: Guarded,

@@ -40,7 +40,7 @@ impl Step<'_> {
                 Some(Next::ignore(self, "an older announcement"))
             }
             None if said.term < self.core.floor => {
-                // The announced term has ended, or this agent has followed a higher term. `Behind` tells the sender
+                // The announced term has ended, or this agent has followed a higher term. By `Behind` the sender learns
                 // which term it has to exceed.
                 let seen = self.core.highest_term.max(self.core.floor);
                 self.out.send(said.from, Behind { seen });

@@ -56,8 +56,8 @@ pub struct QuorumConfig {
     /// The agent still has a slot, because it may be the only agent left. So the next leader comes later by at most
     /// eight [steps](Timings::step), or by eight [delay bounds](Timings::delay_bound) after a confirmed end.
     pub cooldown: Duration,
-    /// W: time for which an agent that defers to another one waits for its announcement. Default and minimum: two
-    /// [rounds](Timings::round) and four [delay bounds](Timings::delay_bound).
+    /// W: time for which an agent that defers to another agent waits for the other agent's announcement. Default and
+    /// minimum: two [rounds](Timings::round) and four [delay bounds](Timings::delay_bound).
     pub wait: Option<Duration>,
     /// Number of this choice of voters. A member ignores members of another [epoch](super::epoch); that page
     /// describes how to change the voters. Default: 0; at most 16,777,215. Every change of voters or quorums needs a

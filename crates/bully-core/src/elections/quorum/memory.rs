@@ -28,11 +28,11 @@
 //! A voter sends a vote, a seal, an acknowledgement or an announcement only when its record contains its incarnation
 //! and at least that term (rules `incarnation-before-word`, `persist-before-send`). So a later incarnation starts with
 //! a record that is not behind the others' memory of the former ones. The number of crashes and the elections that it
-//! missed do not matter: the others do not compare its record with the term of the *group*. A claim does not count,
-//! because it is sent before its candidate's own vote is durable (`claim-beside-own-vote`).
+//! missed do not matter: the other voters do not compare its record with the term of the *group*. A claim does not
+//! count, because it is sent before its candidate's own vote is durable (`claim-beside-own-vote`).
 //!
-//! A vote of the present incarnation does not show with which record the incarnation started. So the others remember
-//! the present incarnation and the former one separately.
+//! A vote of the present incarnation does not show with which record the incarnation started. So the other voters
+//! remember the present incarnation and the former one separately.
 //!
 //! # Why a voter may be excused
 //! Suppose that no other voter remembers an earlier incarnation of a voter. That incarnation may still have sent votes,
