@@ -123,8 +123,8 @@ impl Config {
             .try_for_each(|(at, peer)| self.check_way(at, peer))
     }
 
-    /// Checks that this node or the peer has an address at which the other can dial it, and that others cannot read the
-    /// messages between them on the network.
+    /// Checks that this node or the peer has an address at which the other can dial it, and that other processes on the
+    /// network cannot read the messages between the two.
     fn check_way(&self, at: usize, peer: &PeerSettings) -> Result<(), ConfigError> {
         let key = format!("peers[{at}].address");
         match &peer.address {

@@ -1,4 +1,4 @@
-//! Durations as text: a whole number and its unit, `40ms` or `2s`, and nothing else.
+//! Durations as text: a whole number and its unit, such as `40ms` or `2s`.
 //!
 //! Decided here: which units exist. A number without a unit is refused, because some people would read it as seconds
 //! and others as milliseconds.

@@ -43,10 +43,10 @@ pub struct LeaseSettings {
     /// contains a password, only the owner of the file may have the right to read it.
     #[serde(with = "leaf", skip_serializing_if = "unset")]
     pub postgres_url_file: Option<PathBuf>,
-    /// Schema of that database that has the table. Default: `public`.
+    /// Schema of the `postgres` database that has the table. Default: `public`.
     #[serde(skip_serializing_if = "unset")]
     pub postgres_schema: Option<String>,
-    /// Whether a missing table is created in that database. Default: false.
+    /// Whether a missing table is created in the `postgres` database. Default: false.
     pub create_table: bool,
     /// Members of an etcd cluster, each as `http://host:port` or `https://host:port` (feature `etcd`).
     #[serde(skip_serializing_if = "unset")]
@@ -74,7 +74,7 @@ pub struct LeaseSettings {
     /// an authority. Default: none, for a store that needs no certificate.
     #[serde(with = "leaf", skip_serializing_if = "unset")]
     pub certificate_file: Option<PathBuf>,
-    /// PEM: the private key of that certificate.
+    /// PEM: the private key of the certificate in `certificate_file`.
     #[serde(with = "leaf", skip_serializing_if = "unset")]
     pub key_file: Option<PathBuf>,
 }
@@ -146,8 +146,8 @@ impl Config {
         Ok(())
     }
 
-    /// Returns those keys of the configuration that select a store, each with the name of a feature if the key needs a
-    /// feature that this build lacks.
+    /// Returns the keys of the configuration that select a store. A key has the name of a feature beside it if it needs
+    /// a feature that this build lacks.
     fn lease_stores(&self) -> impl Iterator<Item = (&'static str, Option<&'static str>)> {
         let lease = &self.lease;
         let all = [
@@ -250,8 +250,8 @@ impl Config {
         Ok(())
     }
 
-    /// Returns the file in which the node keeps its last incarnation, if there is one: the file of `memory_file`, or a
-    /// file beside the records of a lease.
+    /// Returns the file in which the node keeps its last incarnation, if the configuration has such a file: the file of
+    /// `memory_file`, or a file beside the records of a lease.
     pub(super) fn memory(&self) -> Option<PathBuf> {
         let beside = || {
             let folder = self.lease.folder.as_ref()?;

@@ -22,7 +22,8 @@
 //!
 //! Decided here: the names of keys, which values fit together, the order of a start and of an end. Not here: the
 //! meaning of the settings for an election ([`elections`](crate::elections)), for an agent ([`agent`](crate::agent)) or
-//! for a bridge ([`remote`](crate::remote)). This module imports all of those; none of them imports this module.
+//! for a bridge ([`remote`](crate::remote)). This module imports `elections`, `agent` and `remote`; none of these
+//! modules imports it.
 //!
 //! Only [`Config::load`] reads a file (of at most 64 KiB) and the environment of the process; all other functions parse
 //! the text that the program passes. Every error is typed, and contains the key: `peers[1].address`. Later events,
@@ -45,9 +46,9 @@
 //! # From the environment
 //! [`Config::with_env`] and [`Config::load`] take a prefix. With `JOBS`, the variable `JOBS_NODE` is the key `node`,
 //! and `JOBS_QUORUM_STORE_FILE` is `quorum.store_file`. Commas divide lists (`JOBS_QUORUM_VOTERS=api-1,api-2,api-3`),
-//! and peers are written `JOBS_PEERS=api-2=10.0.0.2:7400,..`. Rights have no such form. Choose a prefix that nothing
-//! else uses: a variable that begins with it and names no key is an error. (Kubernetes sets `JOBS_PORT` and others for
-//! a Service called `jobs`.)
+//! and peers are written `JOBS_PEERS=api-2=10.0.0.2:7400,..`. Rights have no such form. Choose a prefix that no other
+//! program uses: a variable that begins with the prefix and names no key is an error. (Kubernetes sets `JOBS_PORT` and
+//! other variables for a Service called `jobs`.)
 //!
 //! # A killed leader is known at once
 //! With the feature `sentinel`, on Linux, the other nodes learn within milliseconds that the process of a node has
@@ -57,9 +58,9 @@
 //!
 //! # Another list of voters
 //! While a leader can be elected, change the voters by a command: `bullyctl voters`, or
-//! [`add_voter`](crate::agent::ElectionHandle::add_voter) and its neighbours. Nothing is stopped, and no file has to be
-//! changed first. The rest of this section is the way for the other cases: no quorum of the voters is left, the voters
-//! have no disk, or `vote_quorum` or `lease_quorum` change.
+//! [`add_voter`](crate::agent::ElectionHandle::add_voter) and similar methods. No node is stopped, and no file has to
+//! be changed first. The rest of this section is for the other cases: no quorum of the voters is left, the voters have
+//! no disk, or `vote_quorum` or `lease_quorum` change.
 //!
 //! Members of different epochs do not hear each other. So follow these steps to change voters or quorums, as
 //! [`quorum`](bully_core::elections::quorum) explains (in Rust the epoch is
@@ -81,7 +82,7 @@
 //!
 //! # Where it runs
 //! `examples/deploy` in the repository has pages for systemd, and for Kubernetes with and without a volume for each
-//! vote. Tests read their files as a node would.
+//! vote. Tests read the files of these pages as a node would.
 //!
 //! # Where to go next
 //! `settings.rs` and the file of each section explain the fields, `read.rs` and `value.rs` read them, `check.rs` checks

@@ -1,6 +1,6 @@
 //! Reads a configuration by the derives of serde, replaces keys by environment variables, and makes the errors.
 //!
-//! Decided here: the key and the words in an error, which known name an error suggests for an unknown one, and how a
+//! Decided here: the key and the words in an error, which known name an error suggests for an unknown name, and how a
 //! variable is read. Not here: which keys exist (`settings.rs`), and the forms of their values (`value.rs`).
 
 use std::collections::BTreeMap;

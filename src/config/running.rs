@@ -75,10 +75,10 @@ impl RunningNode {
         leave(&self.agent, self.bridge.as_ref(), deadline).await
     }
 
-    /// Waits for SIGTERM or Ctrl-C, then [leaves](Self::leave); returns when all parts have ended. Does the same when the
-    /// agent has ended for good by itself: only a new process brings it back.
+    /// Waits for SIGTERM or Ctrl-C, then [leaves](Self::leave); returns when all parts have ended. Also leaves and
+    /// returns when the agent has ended for good by itself: only a new process brings the agent back.
     ///
-    /// The rules are those of [`leave_on_signals`](crate::leader::leave_on_signals): signals are received from this
+    /// The rules are the rules of [`leave_on_signals`](crate::leader::leave_on_signals): signals are received from this
     /// call on, the agent hands over first, and the server stops afterwards. The future does not borrow this value, but
     /// keep the value until the future has ended. With actix-web:
     ///

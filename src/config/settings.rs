@@ -27,8 +27,8 @@ use super::{
 /// and [`start`](Self::start) check the values. Each field is a key of the same name; the [page](crate::config) shows
 /// all keys.
 ///
-/// Serde writes every key that is set or has a default: the paths of the files of secrets, not the secrets. An error of
-/// another format than TOML is in the words of that format.
+/// Serde writes every key that is set or has a default: the paths of the files of secrets, not the secrets. If the
+/// format is not TOML, the text of an error comes from the format's own library.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 #[non_exhaustive]
@@ -232,9 +232,9 @@ impl PeerSettings {
 pub struct GrantSettings {
     /// Groups of the agents. Default: `*`.
     pub groups: String,
-    /// Agents of those groups. Default: `*`.
+    /// Names or patterns of the agents in these groups. Default: `*`.
     pub agents: String,
-    /// Role that these agents may take. Default: [`MayBe::Leader`].
+    /// Highest role that the agents may take. Default: [`MayBe::Leader`].
     #[serde(with = "leaf")]
     pub may_be: MayBe,
 }
@@ -249,7 +249,7 @@ impl Default for GrantSettings {
     }
 }
 
-/// Files of the certificates: set all three, or none. See [`tls`](crate::remote::BridgeBuilder) of the bridge.
+/// Files of the certificates: set all three files, or no file. See [`tls`](crate::remote::BridgeBuilder) of the bridge.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 #[non_exhaustive]
@@ -261,7 +261,7 @@ pub struct TlsSettings {
     /// authority.
     #[serde(with = "leaf", skip_serializing_if = "unset")]
     pub certificate_file: Option<PathBuf>,
-    /// PEM: the private key of that certificate.
+    /// PEM: the private key of the certificate in `certificate_file`.
     #[serde(with = "leaf", skip_serializing_if = "unset")]
     pub key_file: Option<PathBuf>,
 }

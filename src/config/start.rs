@@ -42,11 +42,11 @@ impl Config {
     /// With voters the agent and the bridge run on a thread of their own ([`ElectionArbiter`]), where no other busy
     /// actor can delay a lease. Without voters they run on the current arbiter.
     ///
-    /// The call reads the secret or the certificates, and opens the store. These files are small; the call blocks while
-    /// it reads them.
+    /// The call reads the secret or the certificates, and opens the store. It blocks while it reads these files, which
+    /// are small.
     ///
     /// # Errors
-    /// [`RunError`] contains the wrong key, if there is one. After an error nothing runs. A new store, and the new
+    /// [`RunError`] contains the wrong key, if a key is wrong. After an error nothing runs. A new store, and the new
     /// incarnation of the node, may already be on the disk.
     ///
     /// # Panics
@@ -149,7 +149,7 @@ impl Starter {
         self
     }
 
-    /// Lets the bridge carry another group too. Start the agents of that group after [`start`](Self::start).
+    /// Lets the bridge carry another group too. Start the agents of the other group after [`start`](Self::start).
     pub fn carry<M: RemoteMessage>(self, group: &Group<M>) -> Self {
         let group = group.clone();
         self.bridge(move |bridge| bridge.carry(&group))

@@ -1,7 +1,7 @@
 //! The section `timings`: a preset, and the durations that differ from it.
 //!
-//! Decided here: the keys of the section, and the preset where none is named. Not here: the relations between the
-//! durations, which [`Timings`] checks.
+//! Decided here: the keys of the section, and the preset of a section that names no preset. Not here: the relations
+//! between the durations, which [`Timings`] checks.
 
 use std::time::Duration;
 

@@ -1,4 +1,4 @@
-//! Values whose form in a file is not that of serde: how they are read and written. serde's derives handle all others.
+//! Reads and writes values whose form in a file differs from serde's form. serde's derives handle all other values.
 //!
 //! Decided here: the form of a duration, a score, a path and each list of words, and that a section is a table. Not
 //! here: which keys exist (`settings.rs`), and the errors for wrong values (`read.rs`).

@@ -12,7 +12,7 @@ use super::{Config, ConfigError, check::contradiction, value::unset};
 ///
 /// An endpoint is `tcp/HOST:PORT` or `quic/HOST:PORT`. With `quic/` the files of the section `tls` also protect the
 /// links, and the certificate of a node has to contain the host name by which other nodes connect to it. `tcp/` may
-/// leave this host only with that section, whose TLS then runs from end to end, or with `dangerous_plaintext`.
+/// leave this host only with the section `tls`, whose TLS then runs from end to end, or with `dangerous_plaintext`.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 #[non_exhaustive]
@@ -21,7 +21,7 @@ pub struct ZenohSettings {
     #[serde(skip_serializing_if = "unset")]
     pub listen: Vec<String>,
     /// Peers or routers to which this node connects as a peer. Default: none. With `tcp/` one endpoint is enough,
-    /// because the peer at that endpoint reports the endpoints of the other peers.
+    /// because the peer at this endpoint reports the endpoints of the other peers.
     #[serde(skip_serializing_if = "unset")]
     pub connect: Vec<String>,
     /// Routers; one of them is enough. With this key the node is a client of the routers, and neither listens nor

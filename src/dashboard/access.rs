@@ -58,7 +58,9 @@ pub(crate) enum AccessError {
     NotLoopback,
     #[error("a command needs the dashboard's token: send the header `Authorization: Bearer TOKEN`")]
     NoToken,
-    #[error("the token is not that of the dashboard: look it up where the dashboard was started")]
+    #[error(
+        "the token is not the token of the dashboard: look it up where the dashboard was started"
+    )]
     WrongToken,
 }
 

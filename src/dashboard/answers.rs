@@ -40,8 +40,8 @@ pub(super) fn check_reach(
     Ok(())
 }
 
-/// Like [`check_reach`]. Also refuses a request from a page of another site: that page could not read the answer, and
-/// the request would only cause work.
+/// Like [`check_reach`]. Also refuses a request from a page of another site: the other page could not read the answer,
+/// and the request would only cause work.
 pub(super) fn check_reader(
     dashboard: &Dashboard,
     request: &HttpRequest,

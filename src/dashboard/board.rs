@@ -27,7 +27,7 @@ use super::{
 #[derive(Debug)]
 pub(crate) struct Board {
     inner: Mutex<BoardContent>,
-    /// The number of frames so far. Each new frame notifies the viewers by it.
+    /// The number of frames so far. Each new frame notifies the viewers through this channel.
     version: watch::Sender<u64>,
     began: Instant,
 }
@@ -99,7 +99,7 @@ impl Board {
     }
 
     /// Shows another run. The head, the moment and the log are replaced in one step, so that no viewer sees the head of
-    /// one run with the moment of another.
+    /// one run with the moment of another run.
     #[cfg(feature = "testkit")]
     pub(crate) fn begin(&self, change: impl FnOnce(&mut Head), moment: PageMoment, log: PageLog) {
         let moment = moment.judged(&PageMoment::default()).bounded();
@@ -112,8 +112,8 @@ impl Board {
         self.wake();
     }
 
-    /// Shows a new moment (the state at one time) and the log entries since the last one; `more` messages have no
-    /// entry.
+    /// Shows a new moment (the state at one time) and the log entries since the last moment. `more` is the number of
+    /// messages without an entry.
     pub(crate) fn publish(&self, moment: PageMoment, said: Vec<Said>, more: u64) {
         let now = self.now();
         let mut inner = self.open();
@@ -164,7 +164,8 @@ impl Board {
         self.version.subscribe()
     }
 
-    /// Returns the frames that the viewer has not read yet, empty if it has read all; `None` after it was dismissed.
+    /// Returns the frames that the viewer has not read yet, empty if the viewer has read all frames; `None` after the
+    /// viewer was dismissed.
     pub(crate) fn read(&self, place: &mut Place) -> Option<Bytes> {
         let mut inner = self.open();
         if !inner.viewers.took(place.number) {

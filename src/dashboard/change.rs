@@ -19,7 +19,7 @@ use crate::record::NetworkRecord;
 pub(crate) enum MomentStep<'a> {
     /// Only the time differs.
     Same,
-    /// These facts differ.
+    /// The contained facts differ.
     Change(Box<MomentChange<'a>>),
     /// The list of agents differs, so a page needs a new snapshot.
     Anew,

@@ -11,7 +11,8 @@ use std::{
     sync::Arc,
 };
 
-/// Closes one connection; see the [module's page](self). The default is of a connection that this process cannot close.
+/// Closes one connection; see the [module's page](self). The default value stands for a connection that this process
+/// cannot close.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Closer(#[cfg(unix)] Option<Arc<OwnedFd>>);
 

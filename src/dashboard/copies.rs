@@ -8,11 +8,11 @@ use crate::{
     record::{BoundedText, Recording, Untold},
 };
 
-/// Largest size of an exported recording, in bytes. It is the same as the limit for a recording that is opened.
+/// Largest size of an exported recording, in bytes. A recording that is opened has the same limit.
 const MOST_COPIED: usize = 64 << 20;
 
 /// A form of a copied run: the name of its file, its content type for a browser, and its text. A drawing shows the
-/// given moment, or the last one. Most forms are plain text, of which a browser executes nothing.
+/// given moment, or the last moment. Most forms are plain text, of which a browser executes nothing.
 pub(super) type CopyForm = (
     &'static str,
     &'static str,

@@ -62,8 +62,8 @@ impl Told {
                 let what = Happened::Mark { text: text.clone() };
                 self.said.push(Said { at, what });
             }
-            // These need no entry: the page draws a message when it is sent; the effects of a command have entries of
-            // their own; and the page itself finds the end of an election.
+            // The facts below need no entry: the page draws a message when it is sent; the effects of a command have
+            // entries of their own; and the page itself finds the end of an election.
             What::Delivered(_) | What::Command(_) | What::Settled { .. } | What::Ended => {}
         }
     }

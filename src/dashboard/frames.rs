@@ -35,8 +35,8 @@ impl FrameLog {
 
     /// Removes all frames: the next read of each viewer returns a snapshot.
     pub(crate) fn begin_anew(&mut self) {
-        // A number is skipped, so that also a viewer that has read every frame asks for a frame that is not kept, and
-        // gets a snapshot.
+        // One number is skipped: so even a viewer that has read every frame asks for a frame that is not kept, and gets
+        // a snapshot.
         self.first = self.end() + 1;
         self.kept.clear();
         self.bytes = 0;

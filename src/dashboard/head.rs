@@ -35,9 +35,9 @@ pub(crate) struct Head {
     pub(crate) history: bool,
     /// The number of the run on its stage (a simulated cluster); 0 without a stage.
     pub(crate) run: u64,
-    /// The moment of an earlier run from which this run continues; `None` if it began anew.
+    /// The moment of an earlier run from which this run continues; `None` if this run continues no earlier run.
     pub(crate) from: Option<GoesOnFrom>,
-    /// The reason why no run can continue from a moment of this run; `None` if one can.
+    /// The reason why no run can continue from a moment of this run; `None` if a run can continue.
     pub(crate) unrepeatable: Option<&'static str>,
 }
 
@@ -48,7 +48,7 @@ pub(crate) struct GoesOnFrom {
     pub(crate) run: u64,
     #[serde(rename = "at_ms", serialize_with = "shown::millis")]
     pub(crate) at: Duration,
-    /// The first difference from the earlier run, if there is one.
+    /// The first difference from the earlier run; `None` without a difference.
     pub(crate) differs: Option<String>,
 }
 

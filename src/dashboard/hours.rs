@@ -1,8 +1,8 @@
 //! The date and time at which the page's clock began.
 //!
-//! Decided here: this time is exact only to a tenth of a second, because it is calculated from two clocks; and it is
-//! corrected if the host's clock jumps, or if the page's clock stood still while the host was suspended. Not here: the
-//! text of a time of day (`page/time.js`).
+//! Decided here: the start is exact only to a tenth of a second, because it is calculated from two clocks; and the
+//! start is corrected if the host's clock jumps, or if the page's clock stood still while the host was suspended. Not
+//! here: the text of a time of day (`page/time.js`).
 
 use std::time::Duration;
 

@@ -17,8 +17,8 @@ impl PageMoment {
             groups.push(GroupFacts::default());
         }
         let is_alone = groups.len() == 1;
-        // If too much time has passed since the last sample, a trouble that it shows may have ended and begun again
-        // meanwhile.
+        // If too much time has passed since the last sample, a trouble in the last sample may have ended and begun
+        // again meanwhile.
         let runs = !self.clock.is_virtual && !self.clock.paused;
         let is_gap = runs && self.at.saturating_sub(before.at) > LONGEST_GAP;
         for group in &mut groups {
@@ -90,7 +90,7 @@ pub(crate) fn unrepeated(reasons: impl Iterator<Item = Reason>) -> Vec<Reason> {
     fresh.collect()
 }
 
-/// Longest time between two samples of a running node. After a longer gap it is unknown what happened in between.
+/// Longest time between two samples of a running node. After a longer gap the events in between are unknown.
 const LONGEST_GAP: Duration = Duration::from_secs(2);
 /// Largest difference between two clocks' readings of one moment.
 const APART: Duration = Duration::from_secs(1);

@@ -24,9 +24,9 @@
 //! The page shows each agent of the node with its score, role, term, incarnation and the rest of its lease; the agents
 //! of other hosts as their group knows them; the links of the bridge; and an explanation why the leader leads, or why
 //! no agent does. With a quorum the page shows the rest of the lease of a leader on another host as well: one lease
-//! from the arrival of its last announcement. From the end of that time until its followers here give it up, the leader
-//! is grey. All parts of the page (document, style and script) are in the program: the page loads nothing from another
-//! server. It works with a pointer, a keyboard or a screen reader, in light and dark.
+//! from the arrival of its last announcement. From the end of this time until the leader's followers here stop
+//! following it, the leader is grey. All parts of the page (document, style and script) are in the program: the page
+//! loads nothing from another server. It works with a pointer, a keyboard or a screen reader, in light and dark.
 //!
 //! Each group has a header with the age of its trouble. The worst group is first, and its name is in the title of the
 //! tab. Below the header is the history of each group, including the leaderships before the page was opened. If the
@@ -39,14 +39,14 @@
 //! clients reach it. Commands are disabled, unless the application [allows](Dashboard::allow_faults) them to callers of
 //! this host, or [to callers with a token](Dashboard::token). Behind a proxy every caller seems to be on the proxy's
 //! host: use a token behind a proxy. In both cases a page of another origin cannot send commands. A page of another
-//! site cannot read anything and takes no viewer's slot.
+//! site cannot read anything and takes no slot of a viewer.
 //!
 //! # Cost
-//! A node is sampled ten times a second while the page has a viewer, and never otherwise. The sampler reads agents
-//! through their handles: no agent waits for a viewer. There are at most [64 viewers](Dashboard::viewers). A viewer
-//! that reads nothing for five seconds loses its slot, and on the dashboard's own server its connection. All tabs of a
-//! browser share a stream, which counts as a single viewer; a browser without shared workers closes the stream of a
-//! hidden tab.
+//! A node is sampled ten times a second while the page has a viewer, and not at all without a viewer. The sampler reads
+//! agents through their handles: no agent waits for a viewer. There are at most [64 viewers](Dashboard::viewers). A
+//! viewer that reads nothing for five seconds loses its slot, and on the dashboard's own server also its connection.
+//! All tabs of a browser share a stream, which counts as a single viewer; a browser without shared workers closes the
+//! stream of a hidden tab.
 //!
 //! A frame is written once for all viewers, and has only the differences. Measured with 200 agents whose leader crashes
 //! every four seconds (`cargo run --release -p actix-bully-dashboard-tests --bin load`): the thread of the agents has
@@ -58,7 +58,7 @@
 //! `cluster`, and a test in Rust that repeats the run. For a running node the export is the
 //! [record](crate::operate::RecordRequest) of its agents, if the record is on. Every page opens any recording, and
 //! [`replay`](Dashboard::replay) makes a page of a recording. The page lists a [folder](Dashboard::records) of records
-//! that were saved when a leader was missed, so you can look at that time later.
+//! that were saved when there was no leader for too long, so you can examine this time later.
 //!
 //! On a stage, you can continue a run live from any moment of its timeline, or of a recording that is opened there.
 //!
@@ -180,9 +180,9 @@ impl Dashboard {
         }
     }
 
-    /// Lets callers of this host send commands: to a running node those of [`Order`](crate::operate::Order), to a
-    /// simulated cluster also faults. If a [`token`](Self::token) is set, before or after this call, these callers also
-    /// need the token.
+    /// Lets callers of this host send commands: to a running node the commands of [`Order`](crate::operate::Order), to
+    /// a simulated cluster also faults. If a [`token`](Self::token) is set, before or after this call, callers of this
+    /// host also need the token.
     #[must_use]
     pub fn allow_faults(self) -> Self {
         self.allow(CommandRights::Loopback)

@@ -29,7 +29,7 @@ pub(crate) struct PageMoment {
     /// Wall-clock time at which the page's clock began, in milliseconds since 1970; `None` without a wall clock.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) began_unix_ms: Option<u64>,
-    /// Number of agents, including those that are not shown.
+    /// Number of agents, including the agents that are not shown.
     pub(crate) agent_count: usize,
     /// The connections that are cut: for each the positions of the sending and the receiving agent.
     pub(crate) cuts: Vec<(usize, usize)>,
@@ -81,7 +81,7 @@ pub(crate) struct AgentFacts {
     /// The text that the agent publishes.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) about: Option<About>,
-    /// Whether it leads, as the agent itself or one of its followers reports.
+    /// Whether the agent leads, as the agent itself or one of its followers reports.
     pub(crate) leads: bool,
     pub(crate) draining: bool,
     /// End of the agent's lease, by the page's clock. For a leader on another host, it is the end that its followers
@@ -116,7 +116,7 @@ pub(crate) enum AgentState {
     Down,
     Suspect,
     Unseen,
-    /// Its host is not linked.
+    /// The host of the agent is not linked.
     Unreachable,
 }
 
@@ -137,7 +137,7 @@ pub(crate) struct ClockFacts {
     pub(crate) paused: bool,
     /// Seconds of the page's clock that pass in one real second.
     pub(crate) speed: f64,
-    /// The progress of a run that is being repeated before it continues live, if there is one.
+    /// The progress of a run that is being repeated before it continues live; `None` if no run is being repeated.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) again: Option<PlayedAgain>,
 }
@@ -221,7 +221,7 @@ pub(crate) enum Trouble {
     None,
 }
 
-/// An explanation on the page. As JSON it is its text.
+/// An explanation on the page. Its JSON is only the text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Reason {
     /// The group that the explanation is about; empty if the source has no names of groups.
@@ -243,7 +243,7 @@ impl Serialize for Reason {
 }
 
 impl PageMoment {
-    /// Returns the agents that lead, among those that are shown.
+    /// Returns the leading agents among the shown agents.
     pub(crate) fn leaders(&self) -> impl Iterator<Item = &AgentFacts> {
         self.agents.iter().filter(|agent| agent.leads)
     }
@@ -274,7 +274,7 @@ impl PageMoment {
 }
 
 /// Rounds the end of a lease down to a multiple of 20 ms. The clock and the lease are read at different moments, so two
-/// readings of the same end differ a little; that must not be a change.
+/// readings of the same end differ a little; a small difference must not count as a change.
 pub(crate) fn coarse(until: Duration) -> Duration {
     let grains = until.as_nanos() / GRAIN.as_nanos();
     GRAIN.saturating_mul(u32::try_from(grains).unwrap_or(u32::MAX))
@@ -306,7 +306,8 @@ pub(super) fn cut(reasons: &mut Vec<Reason>, most: usize) {
     });
 }
 
-/// Largest number of shown cuts. Chosen: all cuts among 45 agents. A partition needs none: each agent has its `side`.
+/// Largest number of shown cuts. Chosen: all cuts among 45 agents. A partition needs no entries here: each agent has
+/// its `side`.
 const MOST_CUTS: usize = 2_000;
 /// Number of explanations that are kept for all groups; beyond it, only explanations of the worst group are kept.
 /// Chosen: each may have 2,000 characters.

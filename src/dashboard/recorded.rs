@@ -2,9 +2,9 @@
 //! running node on or off.
 //!
 //! Decided here: the cost of each route. A recording is turned into text on a thread for blocking work, so that no
-//! other viewer waits for it, and few recordings are opened at the same time. Opening a recording changes nothing on
-//! the server, so it needs no right to command. But the page itself must send the request. Not here: the forms of a
-//! copy (`copies.rs`), and the frames of a recording (`film/`).
+//! other viewer waits for it, and few recordings are opened at the same time. To open a recording changes nothing on
+//! the server, so the caller needs no right to command. But the page itself must send the request. Not here: the forms
+//! of a copy (`copies.rs`), and the frames of a recording (`film/`).
 
 use std::time::Duration;
 

@@ -45,7 +45,8 @@ const SHARED: &str = concat!(
     include_str!("page/shared.js"),
 );
 
-/// The content security policy: nothing from another server, no inline code, and no frame of another page around this.
+/// The content security policy: nothing from another server, no inline code, and no frame of another page around this
+/// page.
 const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src data:; \
     base-uri 'none'; form-action 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types bully";
 

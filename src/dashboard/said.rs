@@ -23,7 +23,7 @@ pub(crate) struct Said {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(tag = "what", rename_all = "snake_case")]
 pub(crate) enum Happened {
-    /// A message was sent. It arrives at these times; without a time, it is lost.
+    /// A message was sent. It arrives at each of the contained times; without a time, it is lost.
     Sent {
         from: AgentId,
         to: AgentId,
@@ -38,7 +38,7 @@ pub(crate) enum Happened {
     Agent {
         agent: AgentId,
         text: String,
-        /// The colour of the entry: good (the agent leads, or is there), bad (for example: it has ended, hangs or has
+        /// The colour of the entry: good (the agent leads, or is present), bad (for example: it has ended, hangs or has
         /// lost its leader), or plain.
         tone: Tone,
     },
@@ -64,7 +64,7 @@ pub(crate) enum Tone {
     Plain,
 }
 
-/// Joins the causes of an election into one text, the first few of them.
+/// Joins the first few causes of an election into one text.
 pub(crate) fn joined(mut causes: Vec<String>) -> String {
     let hidden = causes.len().saturating_sub(CAUSES);
     causes.truncate(CAUSES);

@@ -39,7 +39,7 @@ impl Drop for SamplingClaim {
 }
 
 impl NodeSampler {
-    /// Starts a task that samples the node, unless one runs.
+    /// Starts a task that samples the node, unless such a task runs.
     pub(super) fn begin(&self, operated: &Operated, board: &Arc<Board>, since: Instant) {
         if self.0.swap(true, SeqCst) {
             return;
@@ -67,8 +67,8 @@ impl NodeSampler {
     }
 }
 
-/// Publishes the present state of the node before a new viewer reads. Otherwise its snapshot would show the state at
-/// which the last viewer left.
+/// Publishes the present state of the node before a new viewer reads. Otherwise the new viewer's snapshot would show
+/// the state at which the last viewer left.
 fn show(operated: &Operated, board: &Board, since: Instant, wall: &mut WallBegin) {
     let (moment, _) = look(operated, since.elapsed(), wall);
     board.publish(moment, Vec::new(), 0);

@@ -1,8 +1,8 @@
 //! The stream of one viewer.
 //!
-//! Decided here: the stream reads the board only when its client reads, so the server keeps only a position for it; the
-//! largest number of bytes that a viewer gets in a second; and the interval of messages while nothing happens, by which
-//! a lost client is noticed. Not here: the frames (`board.rs`).
+//! Decided here: the stream reads the board only when its client reads, so the server keeps only a position for each
+//! viewer; the largest number of bytes that a viewer gets in a second; and the interval of messages while nothing
+//! happens, by which a lost client is noticed. Not here: the frames (`board.rs`).
 
 use std::{convert::Infallible, mem, sync::Arc, time::Duration};
 
@@ -19,7 +19,7 @@ use super::{
 };
 use crate::shown;
 
-/// A viewer of one or several boards. Its slots become free when its connection ends, for whatever reason.
+/// A viewer of one or several boards. Its slots become free when its connection ends, for any reason.
 pub(super) struct Viewer {
     subscriptions: Vec<Subscription>,
     /// Time to wait before the viewer gets more bytes, to keep the limit of bytes per second.
@@ -40,7 +40,7 @@ impl Drop for Subscription {
 }
 
 impl Viewer {
-    /// Takes a slot at each board, or at none.
+    /// Takes a slot at each board, or no slot.
     pub(super) fn admit<'a>(
         boards: impl Iterator<Item = &'a Arc<Board>>,
         closer: &Closer,
@@ -73,7 +73,8 @@ impl Viewer {
     async fn next(&mut self) -> Option<Bytes> {
         loop {
             let texts = self.subscriptions.iter_mut().map(|subscription| {
-                // Marked as seen before the read, so that a frame that is published in between is not missed.
+                // The update is marked as seen before the read, so that a frame that is published in between is not
+                // missed.
                 subscription.updates.mark_unchanged();
                 subscription.board.read(&mut subscription.place)
             });
@@ -121,7 +122,7 @@ const BYTES_A_SECOND: u64 = 2 << 20;
 /// Shortest pause. Shorter pauses are added up over several frames.
 const LEAST_PAUSE: Duration = Duration::from_millis(10);
 /// Interval of messages while nothing is new. A page that receives nothing for three intervals shows that the server is
-/// silent. The server in turn notices by the write whether a client is gone.
+/// silent. By the write of the message the server notices whether a client is gone.
 const BEAT: Duration = Duration::from_secs(1);
 
 #[cfg(test)]

@@ -16,7 +16,8 @@ pub(crate) struct Viewers<C> {
 /// A viewer and its handle.
 #[derive(Debug)]
 struct Admitted<C> {
-    /// Time at which the oldest frame that the viewer has not read was published; `None` if it has read all.
+    /// Time at which the oldest frame that the viewer has not read was published; `None` if the viewer has read all
+    /// frames.
     owed: Option<Duration>,
     close: C,
 }

@@ -9,8 +9,8 @@
 //! ```
 //!
 //! Decided here: how the agents of a process share a store (`keeper/`). Not here: the meaning of a lease, which its
-//! election decides; the contract of a store, and the stores. The crate `bully-register` contains both. Its front page
-//! lists the clauses of the contract, and
+//! election decides; the contract of a store, and the stores. The crate `bully-register` contains both. The front page
+//! of the crate lists the clauses of the contract, and
 //! [`conformance`](https://docs.rs/bully-register/latest/bully_register/conformance/) (feature `testkit`) tests a store
 //! of yours.
 //!
@@ -24,10 +24,10 @@
 //! of a process share one connection to PostgreSQL, or at most nine connections to etcd. Each agent writes its row
 //! every 30 s; the second row of the table includes the first of these rounds.
 //!
-//! A fail-over is the median of five kills of the holder. With three candidates or a lease of 15 s it is the longer of
-//! two kills. After the kill, the holder's process sends nothing more to the store, and the time ends when another
-//! agent leads. In the first two rows only an agent stops, and not its process: the other agents of the process learn
-//! of the stop, and do not wait for the end of the lease.
+//! A fail-over is the median of five kills of the holder. With three candidates of client-go's rule, or a lease of 15
+//! s, the value is the longer fail-over of two kills. After the kill, the holder's process sends nothing more to the
+//! store, and the time ends when another agent leads. In the first two rows only an agent stops, and not its process:
+//! the other agents of the process learn of the stop, and do not wait for the end of the lease.
 //!
 //! | reads, writes: operations; fail-over | files | PostgreSQL | etcd |
 //! |---|---|---|---|

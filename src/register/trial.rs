@@ -1,7 +1,7 @@
 //! Measures how fast the store of a lease answers, before any agent uses the store.
 //!
-//! Decided here: the operations of a trial. It reads the lease but never writes it; it swaps a separate key of this
-//! node, which it removes at the end. Not here: how long an answer may take (`config/preflight/`).
+//! Decided here: the operations of a trial. A trial reads the lease but never writes it; it swaps a separate key of
+//! this node, and removes this key at the end. Not here: how long an answer may take (`config/preflight/`).
 
 use std::{sync::Arc, time::Duration};
 

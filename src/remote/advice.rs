@@ -1,6 +1,6 @@
 //! The advice to an operator for a link that ended or never became ready.
 //!
-//! Decided here: one sentence of advice for each cause, and none for a link that ends as intended. The log, the
+//! Decided here: one sentence of advice for each cause, and no advice for a link that ends as intended. The log, the
 //! diagnosis and `/health` all take their advice from this file, so that they do not contradict each other. Not here:
 //! the cause in words ([`Closed`]).
 
@@ -70,7 +70,8 @@ pub(crate) const fn advice(why: Closed) -> Option<&'static str> {
     })
 }
 
-/// The earlier process stays refused for some time after the later one has ended, but not after a restart.
+/// The earlier process stays refused for some time after the later process has ended, unless the earlier process is
+/// restarted.
 const STALE: &str = "stop the earlier process, or stop the later one and restart the earlier one, or give one a name of its own";
 
 const fn certificate(fault: CertificateFault) -> &'static str {
@@ -147,7 +148,7 @@ mod tests {
     use super::*;
     use crate::{protocol::Term, remote::WireError};
 
-    /// Causes that one layer knows and another layer shows, with a word of the advice for each.
+    /// Causes that one layer knows and another layer shows. Each has a word that the advice contains.
     const CAUSES: &[(Closed, &str)] = &[
         (
             Closed::Certificate(CertificateFault::Authority),

@@ -21,7 +21,7 @@ pub enum CertificateFault {
     /// The authority of the peer's certificate is not trusted by this side.
     #[error("the peer's certificate is of an authority that this node does not trust")]
     Authority,
-    /// The peer's certificate, or one of its issuers', has expired.
+    /// The peer's certificate, or a certificate of one of its issuers, has expired.
     #[error("the peer's certificate has expired")]
     Expired,
     /// The peer's certificate, or a certificate of one of its issuers, is not valid yet.
@@ -33,7 +33,7 @@ pub enum CertificateFault {
     /// The peer's certificate is damaged, or belongs to another node.
     #[error("the peer's certificate is damaged, or not its own")]
     Damaged,
-    /// The peer's certificate names no node, or another node than the one that was dialled.
+    /// The peer's certificate names no node, or another node than the dialled node.
     #[error("the peer's certificate does not name the expected node")]
     Name,
     /// The peer's certificate contains the name of a node that is not in the table of peers.
@@ -45,7 +45,7 @@ pub enum CertificateFault {
     /// This node's certificate is out of date by the peer's clock.
     #[error("the peer reports that this node's certificate has expired or is not valid yet")]
     OwnDates,
-    /// The peer does not accept this node's certificate, or saw none, and does not give the reason.
+    /// The peer does not accept this node's certificate, or received none, and does not give the reason.
     #[error("the peer does not accept this node's certificate")]
     OwnRefused,
 }
@@ -73,10 +73,10 @@ impl CertificateFault {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, thiserror::Error)]
 #[non_exhaustive]
 pub enum SecretFault {
-    /// This side has a secret and the peer has none.
+    /// This side has a secret and the peer has no secret.
     #[error("the peer has no secret, and this node has one")]
     NotThere,
-    /// The peer has a secret and this side has none.
+    /// The peer has a secret and this side has no secret.
     #[error("the peer asks for a secret, and this node has none")]
     NotHere,
     /// The peer proved nothing, or proved another secret.

@@ -2,8 +2,8 @@
 //!
 //! Decided here: how much a peer, or any stranger that finds the port, can make this side store, wait for or do. Each
 //! limit has a default and a range. [`Limits::builder`] changes the limits that depend on the application or its
-//! network; only tests change the others. The docs of each limit state the counted quantity and the name under which a
-//! breach is counted.
+//! network; only tests change the other limits. The docs of each limit state the counted quantity and the name under
+//! which a breach is counted.
 
 use std::{fmt::Debug, ops::RangeInclusive, time::Duration};
 
@@ -33,7 +33,7 @@ const fn ms(millis: u64) -> Duration {
 const KIB: usize = 1024;
 const MIB: usize = 1024 * KIB;
 
-/// Declares the limits: those that an application may change, and those that only tests change.
+/// Declares the limits. An application may change some of them; only tests change the rest.
 macro_rules! limits {
     (
         { $( $(#[doc = $doc:literal])* $name:ident: $kind:ty = $default:expr, $min:expr, $max:expr; )* }
@@ -106,11 +106,13 @@ limits! {
         /// all are ready, the newest is refused: `too_many_connections`.
         inbound: usize = 256, 1, 65_536;
         /// Largest number of inbound connections that are not ready yet and come from addresses of no peer. If one more
-        /// arrives, the oldest is closed, silent connections first: `too_many_connections`. The default is chosen: it only
-        /// bounds what strangers hold. With one or two, a stranger keeps out a peer that comes from a new address.
+        /// arrives, the oldest is closed, silent connections first: `too_many_connections`. The default is chosen: it
+        /// only bounds what strangers hold. With a limit of one or two, a stranger keeps out a peer that comes from a
+        /// new address.
         unready: usize = 32, 1, 65_536;
-        /// Largest number of connections from one address that are not ready yet. If several peers are configured at that
-        /// address, this number counts for each of them. If one more arrives, the oldest of these connections is closed.
+        /// Largest number of connections from one address that are not ready yet. If several peers are configured at
+        /// the address, this number counts for each of them. If one more connection arrives, the oldest connection that
+        /// is not ready is closed.
         unready_per_address: usize = 8, 1, 65_536;
         /// Number of bytes per second that a peer may send in the long run. Breach: `rate`. The peer receives this limit.
         /// It sends an eighth less, because two clocks may differ, and at most half of [`burst`](Self::burst) at once.
@@ -144,11 +146,12 @@ limits! {
         dial_min: Duration = ms(100), ms(1), ms(60_000);
         /// Longest pause between two attempts to dial.
         dial_max: Duration = ms(10_000), ms(10), ms(600_000);
-        /// Time without a link to a peer after which its last incarnation is forgotten. Then an incarnation with a lower
-        /// number is accepted, for example of a node that was once started with a clock far ahead. Within this
-        /// time a lower number means an earlier process, whose ends must not be mixed with those of the last process. The
-        /// time is never shorter than a promise of a voter, whatever is set here. A recorded greeting is useless to an
-        /// attacker even then: a link needs an answer to this side's own nonce.
+        /// Time without a link to a peer after which its last incarnation is forgotten. Then an incarnation with a
+        /// lower number is accepted, for example of a node that was once started with a clock far ahead. Within this
+        /// time a lower number means an earlier process. The ends that an earlier process reports must not be mixed
+        /// with the ends that the last process reports. The time is never shorter than a promise of a voter, even if a
+        /// shorter time is set here. A recorded greeting is useless to an attacker even then: a link needs an answer to
+        /// this side's own nonce.
         forget: Duration = ms(600_000), ms(1_000), ms(86_400_000);
         /// Largest number of groups that a peer may announce. Each costs memory. The default exceeds the 1,000 groups of
         /// the benchmarks. Breach: `too_many_agents`.
@@ -158,18 +161,18 @@ limits! {
         agents: usize = 16_384, 1, 1_048_576;
     }
     {
-        /// Longest time from an accepted connection until its other end has sent any byte, TLS included. A silent
-        /// connection must not hold a slot for the whole handshake. If [`handshake`](Self::handshake) is shorter, it is
-        /// used instead. Breach: `handshake_timeout`.
+        /// Longest time from an accepted connection until its other end has sent a first byte; a byte of the TLS
+        /// handshake counts. A silent connection must not hold a slot for the whole handshake. If
+        /// [`handshake`](Self::handshake) is shorter, it is used instead. Breach: `handshake_timeout`.
         first_byte: Duration = ms(600), ms(20), ms(60_000);
-        /// Longest time from the first byte of a frame to its last: a peer must not hold a connection by single, slow
-        /// bytes. Breach: `frame_timeout`.
+        /// Longest time from the first byte of a frame to its last byte: a peer must not hold a connection by sending
+        /// single bytes slowly. Breach: `frame_timeout`.
         frame_time: Duration = ms(5_000), ms(100), ms(60_000);
         /// Deepest nesting of arrays and options in a message. The message with a new list of voters needs at least 10.
         /// Breach: `malformed`.
         depth: u8 = 12, 4, 16;
-        /// Longest time for one write, and for the kernel's attempts to deliver its bytes. Without it, writes into a cut
-        /// cable would succeed for minutes. Breach: `slow_peer`.
+        /// Longest time for one write, and for the kernel's attempts to deliver its bytes. Without this limit, writes
+        /// over a cut cable would succeed for minutes. Breach: `slow_peer`.
         write_time: Duration = ms(2_000), ms(100), ms(60_000);
         /// Number of messages to unknown agents or groups that are tolerated within 10 s, because two sides that start
         /// may not know each other's agents yet. Breach: `unknown_targets`. The peer may also begin this number of
@@ -278,7 +281,7 @@ pub enum LimitsError {
     Range {
         /// The limit.
         limit: &'static str,
-        /// Its value.
+        /// Value of the limit.
         value: Box<str>,
         /// The smallest allowed value.
         min: Box<str>,

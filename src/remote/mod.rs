@@ -13,7 +13,7 @@
 //! Decided without a runtime: the meaning of bytes (`wire`), which node a peer is and whether it may connect
 //! (`Handshake`), which messages it may send (`Inbound`, [`Rights`], `TermGuard`), every limit ([`Limits`]), the name
 //! under which a refusal is counted (`Closed`, `DropReason`), when a peer is dialled, and which of two links stays
-//! (`bridge::peers`). The rest carries these decisions out: [`RemoteBridge`] under its `Guardian`, and plain tasks for
+//! (`bridge::peers`). Other parts carry these decisions out: [`RemoteBridge`] under its `Guardian`, and plain tasks for
 //! each connection, over any [`transport`].
 //!
 //! | folder | content |
@@ -45,7 +45,7 @@
 //!
 //! # What you can rely on
 //! - **Order.** Messages from one agent to another arrive in the order in which they were sent. A repeated message may
-//!   be left out if a newer one waits. An agent is announced before its first message, and its end after its last
+//!   be left out if a newer message waits. An agent is announced before its first message, and its end after its last
 //!   message.
 //! - **Once.** A message to many agents of a node crosses once. All messages that wait for a node in one turn cross
 //!   in one write.
@@ -68,22 +68,22 @@
 //! certificates for a trial. **Without TLS a bridge believes the names that its peers send**, and any local user can
 //! connect to loopback: such a stranger can report that a leader has ended, and then two agents consider themselves
 //! leader. With the feature `secret` both ends of every connection prove by challenge and response that they know one
-//! secret, before anything else is read. The secret can be changed host by host. It encrypts nothing. A bridge with
-//! neither TLS nor a secret reports this once, when it starts.
+//! secret, before anything else is read. The secret can be changed host by host. A secret encrypts nothing. A bridge
+//! with neither TLS nor a secret warns once, when it starts.
 //!
 //! By default a peer may send messages for every agent of the carried groups. `Peer::allow` limits the agents of a peer
-//! and their roles: if a peer exceeds its rights, its link is closed. Everything from a network is bounded before it is
+//! and their roles: if a peer exceeds its rights, its link is closed. All input from a network is bounded before it is
 //! read: frames, names, rates, connections, time.
 //!
 //! The threat model covers the network, strangers, and peers that send invalid data. Peers within their rights are
-//! trusted. It does not cover peers that lie within their rights, or hosts that an attacker controls. `remote::tls` and
-//! `remote::secret` have the threat model, `remote::wire` has every byte.
+//! trusted. The threat model does not cover peers that lie within their rights, or hosts that an attacker controls.
+//! `remote::tls` and `remote::secret` have the threat model, `remote::wire` has every byte.
 //!
 //! # Limits of the design
-//! A node is linked to every other node with which it exchanges messages: no node forwards messages. This suits a few
-//! dozen hosts, or some hundreds of hosts with a few voters. With the crate `actix-bully-zenoh`, hosts that cannot
-//! reach each other are linked through routers of zenoh. In available mode each side of a partition elects a leader;
-//! use the [quorum mode](crate::agent::AgentBuilder::quorum) where that must not happen.
+//! A node is linked to every other node with which it exchanges messages: no node forwards messages. This design suits
+//! a few dozen hosts, or some hundreds of hosts with a few voters. With the crate `actix-bully-zenoh`, hosts that
+//! cannot reach each other are linked through routers of zenoh. In available mode each side of a partition elects a
+//! leader; use the [quorum mode](crate::agent::AgentBuilder::quorum) where that must not happen.
 //!
 #![doc = include_str!("how_far.md")]
 #![warn(clippy::arithmetic_side_effects)]

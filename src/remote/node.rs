@@ -26,7 +26,7 @@ pub struct NodeId(Arc<str>);
 
 impl NodeId {
     for_tests! {
-        /// Longest name in bytes: that of a DNS name.
+        /// Longest name in bytes: the longest DNS name.
         const MAX_LEN: usize = 253;
     }
 
@@ -127,8 +127,8 @@ impl fmt::Display for ClusterId {
     }
 }
 
-/// The incarnation of a node. After each restart it is larger, by more than the number of starts and restarts of agents
-/// on the node.
+/// The incarnation of a node. After each restart of the node it is larger, by more than the number of starts and
+/// restarts of agents on the node before.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct NodeIncarnation(pub u64);
 

@@ -80,7 +80,7 @@ pub enum Closed {
     #[error("an earlier process with the peer's name is still connected")]
     NameHeld,
     /// The peer answered with the name of another link.
-    #[error("the peer confirmed another connection than this one")]
+    #[error("the peer confirmed another connection in place of this connection")]
     WrongLink,
     /// A frame is missing, repeated or out of order.
     #[error(
@@ -116,7 +116,8 @@ pub enum Closed {
     /// The peer sent more bytes than the limit allows.
     #[error("the peer sends faster than the limit `rate` of this node allows")]
     Rate,
-    /// This side has more groups or agents than the peer accepts. It announces none that the peer would refuse.
+    /// This side has more groups or agents than the peer accepts. This side does not announce groups or agents that the
+    /// peer would refuse.
     #[error("this node has more groups or agents than the peer's limits allow")]
     PeerLimit,
     /// The peer does not read: the queue for it is full or too old, or a write took too long.
@@ -125,8 +126,8 @@ pub enum Closed {
     /// The peer sent nothing for too long.
     #[error("the peer is silent")]
     Silent,
-    /// Another link to the same peer replaced this one.
-    #[error("another connection to the same peer replaced this one")]
+    /// Another link to the same peer replaced this link.
+    #[error("another connection to the same peer replaced this connection")]
     Replaced,
     /// Too many connections exist, in all or from one address.
     #[error("this node has too many connections")]
@@ -258,17 +259,17 @@ impl From<TermFault> for Closed {
     }
 }
 
-/// The reason for a goodbye. On the wire it is a number from 0 to 255. A number that this version does not know is
-/// [`Other`](Self::Other).
+/// The reason for a goodbye. On the wire the reason is a number from 0 to 255. A number that this version does not know
+/// is [`Other`](Self::Other).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, thiserror::Error)]
 pub enum Farewell {
     /// 0: the sender stops, or has removed the peer from its table.
     #[error("it stops")]
     Leaving,
-    /// 1: no common version.
+    /// 1: the two sides have no common version.
     #[error("it has no version of the protocol in common with this node")]
     Version,
-    /// 2: another cluster.
+    /// 2: the two sides belong to different clusters.
     #[error("it belongs to another cluster")]
     Cluster,
     /// 3: "you have my name".
@@ -277,18 +278,18 @@ pub enum Farewell {
     /// 4: "I know a later incarnation of you".
     #[error("it knows a later process with this node's name")]
     Stale,
-    /// 5: not allowed; no detail.
+    /// 5: the other side is not allowed to connect; no detail is given.
     #[error("this node is not allowed to connect")]
     Auth,
-    /// 6: another link replaces this one.
-    #[error("another connection replaces this one")]
+    /// 6: another link replaces this link.
+    #[error("another connection replaces this connection")]
     Replaced,
     /// 7: the two sides do not know the same secret.
     #[error("the two sides do not know the same secret")]
     Secret,
     /// 8: "an earlier process of your name is linked here".
     #[error(
-        "an earlier process with this node's name is linked there, and this process takes no part while that one runs"
+        "an earlier process with this node's name is linked there, and this process takes no part while the earlier process runs"
     )]
     NameHeld,
     /// Any other number.
@@ -297,7 +298,7 @@ pub enum Farewell {
 }
 
 impl Farewell {
-    /// The reasons that this release knows. The place of each is its number on the wire.
+    /// The reasons that this release knows. The index of a reason is its number on the wire.
     const KNOWN: [Self; 9] = [
         Self::Leaving,
         Self::Version,
@@ -343,7 +344,7 @@ pub enum DropReason {
     /// The message is from an earlier incarnation of the sender.
     FormerIncarnation,
     /// The sender is not a member of the group under its node. Either an agent of another node has the name; or the
-    /// node's agents are not members because the node followed other rules, and this is a late message on a link that
+    /// node's agents are not members because the node followed other rules, and the message came late on a link that
     /// was replaced.
     RefusedName,
     /// The receiver's mailbox is full, or contains as many bytes from other hosts as
@@ -351,7 +352,7 @@ pub enum DropReason {
     /// each receiver.
     MailboxFull,
     /// A voter sent a term that is more than 2^20 above the highest term known here, and a quorum of voters has not yet
-    /// sent a term as high. Either this node was cut off for a long time, or that voter lies.
+    /// sent a term as high. Either this node was cut off for a long time, or the voter lies.
     UnvouchedTerm,
     /// A message of an agent of this process has more items, longer texts or a longer frame than the peer accepts. It
     /// was not sent, because the peer would close the link.

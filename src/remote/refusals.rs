@@ -27,7 +27,7 @@ impl Refusals {
 
     /// Notes that an attempt to accept failed. Returns the pause before the next attempt, if one is needed.
     pub(crate) fn pause_after(&mut self, reason: &io::Error) -> Option<Duration> {
-        // The other side has already closed this connection, so the next one need not wait.
+        // The other side has already closed this connection, so the next connection need not wait.
         let is_of_one = [ErrorKind::ConnectionAborted, ErrorKind::ConnectionReset];
         if is_of_one.contains(&reason.kind()) {
             return None;

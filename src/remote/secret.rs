@@ -2,8 +2,8 @@
 //!
 //! On loopback unencrypted messages are allowed, and any local user may connect to a loopback port. Without a secret
 //! such a stranger can use the name of any node of the table, and report that this node's leader has ended. With a
-//! secret, both ends of every connection prove that they know it before anything else is read. The secret itself is
-//! never sent.
+//! secret, both ends of every connection prove that they know the secret before anything else is read. The secret
+//! itself is never sent.
 //!
 //! ```
 //! use actix_bully::remote::{RemoteBridge, secret::Secret};
@@ -22,19 +22,19 @@
 //!
 //! # The proof
 //! Both sides generate 32 random bytes for each connection, and send them after HELLO, which contains the names of the
-//! nodes. A proof is HMAC-SHA-256, with the secret as the key, over everything that was sent until then: versions,
-//! cluster, both names, both incarnations, both nonces and so the link, both challenges, the limits; and over the role
-//! of the side that proves, which dialled or accepted. The side that dialled proves first. So no recorded bytes can be
-//! used again, a proof cannot be sent back to its sender or be used for another node, and a stranger that can only dial
-//! learns nothing that helps to find the secret. A peer without a secret, or with another secret, is refused and
-//! counted as `secret`, and [`BridgeEvent::Refused`](super::BridgeEvent::Refused) reports it. A peer that leaves the
-//! proof out is refused as well.
+//! nodes. A proof is HMAC-SHA-256, with the secret as the key, over everything that was sent before the proof:
+//! versions, cluster, both names, both incarnations, both nonces and so the link, both challenges, the limits; and over
+//! the role of the side that proves (it dialled, or it accepted). The side that dialled proves first. So no recorded
+//! bytes can be used again, a proof cannot be sent back to its sender or be used for another node, and a stranger that
+//! can only dial learns nothing that helps to find the secret. A peer without a secret, or with another secret, is
+//! refused and counted as `secret`, and [`BridgeEvent::Refused`](super::BridgeEvent::Refused) reports it. A peer that
+//! leaves the proof out is refused as well.
 //!
 //! # Limits of the proof
 //! Nothing is encrypted, and nothing after the handshake contains a proof. The secret proves which node is at the other
-//! end, but not that no third node is between the two. That is enough if others can connect but cannot change the
-//! bytes: on loopback a local user without privileges can neither read nor change another user's connections. It is not
-//! enough
+//! end, but not that no third node is between the two. This proof is enough if others can connect but cannot change the
+//! bytes: on loopback a local user without privileges can neither read nor change another user's connections. The proof
+//! is not enough
 //!
 //! - on a network: an attacker that can change packets can change the bytes after the handshake. Use TLS (feature
 //!   `tls`), and call [`dangerous_plaintext`](super::BridgeBuilder::dangerous_plaintext) only where no other
@@ -48,8 +48,8 @@
 //!
 //! # How to change it
 //! During a change each node accepts two secrets, and proves both. Start every node with `new.also_accept(old)`, one
-//! after the other. When all nodes run with it, start every node with the new secret alone. Until then a process that
-//! knows the old secret is accepted as a node.
+//! after the other. When all nodes run with both secrets, start every node with the new secret alone. Until then a
+//! process that knows the old secret is accepted as a node.
 
 use std::{
     fmt,
@@ -80,8 +80,8 @@ struct Key(Zeroizing<[u8; BLOCK]>);
 const BLOCK: usize = 64;
 
 impl Secret {
-    /// Shortest secret, in bytes. 128 random bits cannot be found by trying. A phrase can be guessed, whatever its
-    /// length.
+    /// Shortest secret, in bytes. 128 random bits cannot be found by trying. A phrase can be guessed even if it is
+    /// long.
     const MIN_LEN: usize = 16;
     /// Longest secret, in bytes.
     const MAX_LEN: usize = 4 * 1024;
@@ -219,7 +219,7 @@ pub enum SecretError {
         "a secret of {len} bytes is too short, because {min} are needed: make one with `openssl rand -base64 32`"
     )]
     TooShort {
-        /// Its length in bytes.
+        /// Length of the given secret in bytes.
         len: usize,
         /// The shortest allowed length, in bytes.
         min: usize,

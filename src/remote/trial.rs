@@ -38,7 +38,7 @@ pub(crate) async fn time_connections(
 ) -> Result<Vec<Duration>, Unreached> {
     let tcp = Tcp::default();
     let began = Instant::now();
-    // The name is resolved once, outside of the measured times: a linked bridge does not resolve it either.
+    // The name is resolved once, outside of the measured times: a bridge with a link does not resolve the name either.
     let found = within_limit(tcp.addresses(address)).await?;
     let mut last = io::Error::new(io::ErrorKind::NotFound, "the name has no address");
     for address in found {

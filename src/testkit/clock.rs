@@ -13,7 +13,8 @@ use crate::{
     protocol::Time,
 };
 
-/// The time of a paused runtime. It is accepted where a clock has to count the time of a suspended host.
+/// A clock that shows the time of a paused runtime. It is accepted in places that need a clock which counts the time of
+/// a suspended host.
 ///
 /// Only a test knows that its runtime is paused. In a runtime that is not paused, leases by this clock are unsafe on a
 /// host that may be suspended: use a [`BootClock`](crate::clock::BootClock).
@@ -32,8 +33,8 @@ impl VirtualClock {
         Self::default()
     }
 
-    /// Advances this clock, as if its host had been suspended for the time `by`: by this clock all times shorter than
-    /// `by` have ended, but no timer has fired. The runtime's time and other clocks do not change.
+    /// Advances this clock, as if its host had been suspended for the time `by`: by this clock every span shorter than
+    /// `by` has ended, but no timer has fired. The runtime's time and other clocks do not change.
     pub fn skip(&self, by: Duration) {
         let by = u64::try_from(by.as_nanos()).unwrap_or(u64::MAX);
         // The clock stops at the last instant. It does not start at zero again.
@@ -64,7 +65,7 @@ impl Clock for VirtualClock {
     }
 }
 
-/// Wall time that passes with a paused runtime, and that a test sets. Clones are the same clock.
+/// A wall clock that passes with the time of a paused runtime, and that a test can set. Clones are the same clock.
 #[derive(Clone, Debug)]
 pub struct VirtualWallClock {
     began: WallTime,
@@ -94,7 +95,7 @@ impl VirtualWallClock {
     }
 
     /// Sets the clock to `millis` ahead of the time that it would show if it had never been set; a negative number sets
-    /// it back.
+    /// the clock back.
     pub fn set_ahead(&self, millis: i64) {
         self.ahead.store(millis, Relaxed);
     }

@@ -1,7 +1,7 @@
 //! Expectations of a test about an agent's events.
 //!
-//! Decided here: an expectation that is not met reports the events that came instead. No event is examined twice: each
-//! expectation begins after the events that the previous one examined.
+//! Decided here: the error of an expectation that is not met contains the events that came instead. No event is
+//! examined twice: each expectation begins after the events that the previous expectation examined.
 
 use std::{fmt, time::Duration};
 
@@ -46,7 +46,7 @@ impl EventLog {
     /// Begins to listen to an agent.
     ///
     /// # Errors
-    /// [`CommandError::Ended`] if the agent has left its group or has ended, for good.
+    /// [`CommandError::Ended`] if the agent has left its group, or has ended for good.
     pub fn of<E: Election>(agent: &ElectionHandle<E>) -> Result<Self, CommandError> {
         let (into, events) = unbounded();
         let clock = RuntimeClock::new();
@@ -83,7 +83,7 @@ impl EventLog {
     /// Waits for the given time, and takes the events that come.
     ///
     /// # Errors
-    /// [`Unexpected`] as soon as `is_it` is true for an event; this event is the last one of [`Unexpected::came`].
+    /// [`Unexpected`] as soon as `is_it` is true for an event; this event is the last event in [`Unexpected::came`].
     pub async fn expect_none(
         &mut self,
         within: Duration,
@@ -93,8 +93,8 @@ impl EventLog {
         let mut came = Vec::new();
         let met = actix::clock::timeout(within, self.until(is_it, &mut came)).await;
         let Ok(Some(met)) = met else {
-            // When the agent ends, `events` stays open, because the log keeps its listener. So the call takes the whole
-            // time.
+            // When the agent ends, `events` stays open, because the log keeps its listener. So the call always waits
+            // for the whole time.
             return Ok(());
         };
         came.push(met);
@@ -136,7 +136,7 @@ pub struct Unexpected {
     expected: String,
     /// The time within which it was expected.
     within: Duration,
-    /// The events that came in that time.
+    /// The events that came while the call waited.
     pub came: Vec<(Time, Event)>,
 }
 

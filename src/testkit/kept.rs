@@ -1,9 +1,9 @@
 //! A store in memory that counts as durable, for groups that reach other hosts of a test.
 //!
 //! Decided here: a test may declare its store durable. An agent that keeps votes in memory is refused if other hosts
-//! rely on the votes, since they are lost with its process. The hosts of a test are all in one process, and the store
-//! outlives each of them. Not here: a disk that fails ([`FaultyStore`](super::FaultyStore), which can contain this
-//! store).
+//! rely on the votes, since the votes are lost with the agent's process. The hosts of a test are all in one process,
+//! and the store outlives each of them. Not here: a disk that fails ([`FaultyStore`](super::FaultyStore), which can
+//! contain this store).
 
 use std::fmt::Debug;
 
@@ -13,8 +13,8 @@ use crate::{
 };
 
 /// A [`MemoryStore`] that agents behind a bridge accept: [`Pipes`](crate::remote::transport::Pipes) connect the hosts
-/// of a test, and their stores outlive them. All clones share the record: keep one, and give a clone to each start of
-/// the agent.
+/// of a test, and the stores outlive the hosts. All clones share the record: keep one, and give a clone to each start
+/// of the agent.
 #[derive(Clone, Debug)]
 pub struct KeptStore<D>(MemoryStore<D>);
 

@@ -20,15 +20,15 @@
 //! | a disk that is slow, full or broken | [`FaultyStore`] |
 //! | the events that an agent must send, and must not send | [`EventLog`] |
 //!
-//! An application switches it on for its tests only:
+//! An application turns the feature on for its tests only:
 //!
 //! ```toml
 //! [dev-dependencies]
 //! actix-bully = { version = "0.1", features = ["testkit"] }
 //! ```
 //!
-//! A production build contains none of it. In particular it has no message that crashes or hangs an agent. It also lacks
-//! [`VirtualClock`], with which a lease would last longer than the others assume.
+//! A production build contains no part of this module. In particular it has no message that crashes or hangs an agent.
+//! It also lacks [`VirtualClock`], with which a lease would last longer than the other agents assume.
 #![cfg_attr(docsrs, doc(cfg(feature = "testkit")))]
 
 pub mod cluster;

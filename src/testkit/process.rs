@@ -1,4 +1,4 @@
-//! A process of a test: everything that was started inside of it is frozen together, and killed together.
+//! A process of a test: all actors and tasks that were started inside of it are frozen together, and killed together.
 //!
 //! Decided here: a process is a set of tasks that one task polls, or does not poll. An actor of actix is a task, so the
 //! application's actors, timers and futures stop with the agent, as they do when a host is suspended or a process
@@ -18,8 +18,8 @@ use tokio::task::LocalSet;
 /// A process of a test; see the [example](#example). All clones are the same process. It is killed when the last clone
 /// is dropped.
 ///
-/// Start everything by [`run`](Self::run), on the System's own thread: an actor or task that was started on another
-/// arbiter, on a thread or with `Arbiter::current().spawn(..)` does not belong to the process.
+/// Start all actors and tasks of the process by [`run`](Self::run), on the System's own thread: an actor or task that
+/// was started on another arbiter, on a thread or with `Arbiter::current().spawn(..)` does not belong to the process.
 ///
 /// # Example
 /// ```
@@ -111,7 +111,7 @@ impl Process {
     }
 
     /// Calls `start` inside of the process: the actors and local tasks that it starts belong to the process. In a
-    /// frozen process they wait; in a killed process they never run.
+    /// frozen process the new actors and tasks wait; in a killed process they never run.
     pub fn run<R>(&self, start: impl FnOnce() -> R) -> R {
         if matches!(self.state().tasks, Tasks::Busy) {
             return start(); // the caller runs inside of the process

@@ -12,7 +12,8 @@ use crate::{
     store::{Generation, Incarnations, Saving, StoreError, StoreIdentity, TermStore},
 };
 
-/// A store whose saves fail or take time when a test requests it; until then it behaves like the store inside.
+/// A store whose saves fail or take time when a test requests a failure or a delay. Without such a request it behaves
+/// like the store inside.
 ///
 /// ```
 /// use std::sync::Arc;
@@ -39,10 +40,10 @@ pub struct FaultyStore<S> {
 #[derive(Clone, Copy, Debug)]
 enum FaultyDisk {
     Good,
-    /// This number of saves still succeeds; later saves fail.
+    /// The contained number of saves still succeeds; later saves fail.
     Wearing(u32),
     Bad,
-    /// Each save fails with this error. The stored data can be read.
+    /// Each save fails with the contained error. The stored data can be read.
     Refuses(io::ErrorKind),
 }
 
@@ -56,13 +57,14 @@ impl<S> FaultyStore<S> {
         }
     }
 
-    /// Makes the n-th save from now, and all later saves, fail before anything is written. The next save is the first;
-    /// 0 means 1.
+    /// Makes the n-th save from now, and all later saves, fail before anything is written. The next save has the number
+    /// 1; 0 also means 1.
     pub fn fail_at(&self, save: u32) {
         *self.disk() = FaultyDisk::Wearing(save.saturating_sub(1));
     }
 
-    /// Makes saves fail in the same way with any error, such as a temporary one.
+    /// Makes saves fail with this kind of error, for example a temporary error. Nothing is written, and the stored data
+    /// can be read.
     pub fn refuse(&self, kind: io::ErrorKind) {
         *self.disk() = FaultyDisk::Refuses(kind);
     }
@@ -133,7 +135,7 @@ impl<D, S: TermStore<D>> TermStore<D> for FaultyStore<S> {
         let mut held = self.held.subscribe();
         let saving = self.wear().map(|()| self.inner.save(by, record));
         Box::pin(async move {
-            // An error means that the store is gone, and with it any caller that could release it.
+            // An error means that the store is gone, and with the store any caller that could release the saves.
             drop(held.wait_for(|held| !held).await);
             saving?.await
         })

@@ -1,8 +1,8 @@
 //! A System whose time is virtual.
 //!
-//! Time passes only when nothing else is left to do, so an hour of elections takes a moment. It begins at a whole
-//! millisecond, so that two runs are the same. Keep everything on its one thread: another arbiter, a socket or a
-//! blocking task uses real time.
+//! Time passes only when no task can run, so an hour of elections takes a moment. The time begins at a whole
+//! millisecond, so that two runs are the same. Keep all actors and tasks on the System's one thread: another arbiter, a
+//! socket or a blocking task uses real time.
 
 use actix_rt::{System, SystemRunner};
 use tokio::runtime::Builder;

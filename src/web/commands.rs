@@ -1,8 +1,8 @@
 //! The routes for commands: to agents, and to the records of their messages.
 //!
-//! Decided here: which callers may command: those with the node's token, and no caller if the node has none, because
-//! otherwise any process that reaches the port could command. The order of the checks of a request: its token, then its
-//! length, then its content, so that a stranger costs nothing. The status of each outcome.
+//! Decided here: which callers may command: callers with the node's token. If the node has no token, no caller may
+//! command, because otherwise any process that reaches the port could command. The order of the checks of a request:
+//! its token, then its length, then its content, so that a stranger costs nothing. The status of each outcome.
 
 use std::time::Duration;
 
@@ -21,7 +21,8 @@ use super::{Answer, RouteRefusal, Routes, Token, json, read_body, refusal, token
 /// Longest order, in bytes, as on the operator's socket. The longest order has six texts of 256 bytes, less than half.
 const LONGEST: usize = 4096;
 
-/// Longest time for a request to arrive. Without it, a client that sends slowly would keep its connection for ever.
+/// Longest time for a request to arrive. Without this limit, a client that sends slowly would keep its connection for
+/// ever.
 const PATIENCE: Duration = Duration::from_secs(10);
 
 pub(super) async fn command(node: Data<Routes>, request: HttpRequest, body: Payload) -> Answer {

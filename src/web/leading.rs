@@ -59,8 +59,8 @@ pub fn while_leading<E: Election>(agent: &ElectionHandle<E>) -> WhileLeading {
     }
 }
 
-/// Middleware made by [`while_leading`], for `wrap` of a scope or a resource. All clones behave alike; each worker of
-/// a server may have a clone.
+/// Middleware made by [`while_leading`], for `wrap` of a scope or a resource. All clones are the same middleware; each
+/// worker of a server may have a clone.
 #[derive(Clone, Debug)]
 pub struct WhileLeading {
     entry: LeaderEntry,

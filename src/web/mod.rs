@@ -118,8 +118,8 @@ impl Routes {
 
     /// Makes `/health/ready` depend on the leadership: it answers 200 only while all agents of the node lead.
     ///
-    /// Use it for a node whose followers must get no traffic at all. A deployment that waits until each new replica is
-    /// ready will then wait forever, because a follower is never ready.
+    /// Use this setting for a node whose followers must get no traffic at all. A deployment that waits until each new
+    /// replica is ready will then wait forever, because a follower is never ready.
     #[must_use]
     pub fn ready_when_leading(mut self) -> Self {
         self.needs_leadership = true;
@@ -142,9 +142,9 @@ impl Routes {
     /// Mounts `/metrics`: the text that `render` returns, in Prometheus' format. `render` is called once per request,
     /// on a worker of the server.
     ///
-    /// The application chooses its exporter. For the exporter for Prometheus, for example, this closure is
-    /// `move || prometheus_handle.render()`. That exporter also needs a call of its `run_upkeep` at regular intervals,
-    /// on a thread or in a task of the application, because requests may be rare.
+    /// The application chooses its exporter. For the exporter for Prometheus, for example, this closure is `move ||
+    /// prometheus_handle.render()`. This exporter also needs a call of its `run_upkeep` at regular intervals, on a
+    /// thread or in a task of the application, because requests may be rare.
     #[must_use]
     pub fn metrics(mut self, render: impl Fn() -> String + Send + Sync + 'static) -> Self {
         self.render = Some(Arc::new(render));

@@ -1,4 +1,5 @@
-//! The routes that only read. Only `/health/live` sends the agents a message, to check that they respond.
+//! The routes that only read. Of these routes only `/health/live` sends a message to the agents, to check that they
+//! respond.
 
 use actix_web::{
     HttpRequest, HttpResponse,

@@ -77,8 +77,8 @@ fn mark(agent: &AgentId) -> String {
 
 const MARK: &str = "bully-via=";
 
-/// Number of redirects after which a request is refused. Chosen: whatever the size of the group, a leader that was not
-/// found by then is not found by more redirects.
+/// Number of redirects after which a request is refused. Chosen: in a group of any size, a leader that was not found
+/// after four redirects is not found by more redirects.
 const MOST: usize = 4;
 
 #[cfg(test)]

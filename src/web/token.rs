@@ -66,7 +66,7 @@ pub enum TokenError {
         "a token of {len} bytes could be guessed: make one of {least} random characters or more"
     )]
     TooShort {
-        /// Its length.
+        /// Length of the token.
         len: usize,
         /// The smallest allowed length.
         least: usize,
@@ -74,7 +74,7 @@ pub enum TokenError {
     /// The token is longer than the limit.
     #[error("a token of {len} bytes exceeds the limit of {most}: make a shorter one")]
     TooLong {
-        /// Its length.
+        /// Length of the token.
         len: usize,
         /// The limit.
         most: usize,

@@ -33,7 +33,7 @@ struct NamedHost {
 pub(super) enum Sought {
     /// The session to dial.
     Session(SessionId),
-    /// The host was present and has probably ended. This is reported once.
+    /// The host was present and has probably ended. The end is reported once.
     Ended,
     /// The host was never seen, or was not seen again after its end was reported.
     Unseen,
@@ -83,7 +83,7 @@ impl Hosts {
         host.has_ended |= before > 0 && host.sessions.is_empty();
     }
 
-    /// Returns the session to dial for a host, or the reason why there is none.
+    /// Returns the session to dial for a host, or the reason why the host has no session.
     pub(super) fn dial(&mut self, host: &NodeId) -> Sought {
         let Some(host) = self.0.get_mut(host) else {
             return Sought::Unseen;

@@ -19,7 +19,7 @@
 //! Use it if hosts come and go without fixed addresses, or are in several subnets that only routers connect. It costs
 //! about 270 crates, 10 to 15 threads and 12 to 14 MiB a process. For up to about thirty hosts that know each other's
 //! addresses, the bridge's own TCP costs less. Every bridge still has a link with each of its peers: with many hosts,
-//! let a few of them vote and the others observe. Rust 1.89 is enough, as for actix-bully.
+//! let a few of them vote and the other hosts observe. Rust 1.89 is enough, as for actix-bully.
 //!
 //! ```no_run
 //! use actix_bully::{Group, remote::{Peer, RemoteBridge}};
@@ -38,11 +38,13 @@
 //! # Ok(())
 //! # }
 //! ```
-//! In a configuration, the section `zenoh` chooses it, and the program starts by [`starter`] (feature `serde`).
+//! In a configuration, the section `zenoh` chooses zenoh as the network, and the program starts by [`starter`] (feature
+//! `serde`).
 //!
 //! A peer is found by its name; its address is not used. A peer that is not seen within 10 s is reported by
 //! [`BridgeEvent::NeverSeen`](actix_bully::remote::BridgeEvent::NeverSeen), as over TCP. zenoh itself does not report a
-//! router that cannot be reached or a neighbour whose certificate is not trusted; it goes on trying.
+//! router that cannot be reached or a neighbour whose certificate is not trusted; zenoh tries to connect again and
+//! again.
 //!
 //! # What you can rely on
 //! - **An end is noticed at once** by neighbours in the network: the token of a process that was killed is gone within
@@ -53,8 +55,8 @@
 //! - **A router that is away** ends links. All tokens vanish with it, so a client waits 0.1 s to learn whether the
 //!   router has ended. Then it reports no host as ended. When the router is back, tokens are seen and links are made
 //!   again.
-//! - **Order and loss** are those of a link: a message that zenoh loses or repeats breaks the connection, and a new one
-//!   is made.
+//! - **Order and loss** are the same as on any link: a message that zenoh loses or repeats breaks the connection, and a
+//!   new connection is made.
 //!
 //! # Security
 //! Every process in the zenoh network can publish under any key, read every inbox, and declare the token of any host.

@@ -36,9 +36,9 @@ use super::{
 
 /// A zenoh network, as one bridge uses it; the argument of [`BridgeBuilder::transport`].
 ///
-/// It listens only through zenoh: a bridge with an address to listen at is refused. Peers are found by their names. The
-/// start of the bridge opens the session, and waits for the session for 10 s at most; a client does not wait. The
-/// session is closed with the bridge.
+/// The network listens only through zenoh: a bridge with an address to listen at is refused. Peers are found by their
+/// names. The start of the bridge opens the session, and waits for the session for 10 s at most; a client does not
+/// wait. The session ends with the bridge.
 ///
 /// A start that fails is a [`BridgeError::Transport`] with a [`ZenohError`] inside:
 ///

@@ -1,8 +1,8 @@
 //! The options of a bridge in a zenoh network.
 //!
 //! Decided here: which endpoints are allowed, and zenoh's own settings. Multicast is off: a host takes part in the
-//! given network, not in any network nearby. Links by other protocols than those of the endpoints are refused, so that
-//! gossip cannot lead an encrypted host to a plain one.
+//! given network, not in any network nearby. Links by other protocols than the protocols of the endpoints are refused,
+//! so that gossip cannot lead an encrypted host to a host without encryption.
 
 use std::path::PathBuf;
 
@@ -20,7 +20,7 @@ use super::{ZenohError, error::text};
 /// ```
 /// use actix_bully_zenoh::ZenohOptions;
 ///
-/// // Every host names one that is there, and finds the others by gossip.
+/// // Every host names one present host, and finds the other hosts by gossip.
 /// let peer = ZenohOptions::peer().listen("tcp/127.0.0.1:7447").connect("tcp/127.0.0.1:7448");
 /// // Hosts of several subnets meet at routers, one of which is enough.
 /// let client = ZenohOptions::client().connect("quic/router-1:7447").connect("quic/router-2:7447")
@@ -69,7 +69,7 @@ impl ZenohOptions {
         }
     }
 
-    /// Adds an endpoint at which others connect to this peer. Default: none.
+    /// Adds an endpoint at which other hosts connect to this peer. Default: none.
     pub fn listen(mut self, endpoint: &str) -> Self {
         self.listen.push(endpoint.to_owned());
         self
@@ -84,8 +84,8 @@ impl ZenohOptions {
     }
 
     /// Sets the PEM files for `quic/`: authorities, the own certificate, its key. The files of a `TlsConfig` of
-    /// actix-bully can be used. They prove to the next neighbour that a host belongs to the network, not which host it
-    /// is: for that, use the bridge's own `.tls(..)` or `.secret(..)` as well.
+    /// actix-bully can be used. The certificates prove to the next neighbour that a host belongs to the network, but
+    /// not which host it is. To prove the host, use the bridge's own `.tls(..)` or `.secret(..)` as well.
     pub fn certificates(
         mut self,
         authorities: impl Into<PathBuf>,
@@ -104,8 +104,8 @@ impl ZenohOptions {
         self.mode
     }
 
-    /// Refuses endpoints that a bridge must not use. `may_be_read` is set if others may read zenoh's packets: the
-    /// bridge itself encrypts the data, or the data need no encryption.
+    /// Refuses endpoints that a bridge must not use. `may_be_read` is set if other processes may read zenoh's packets:
+    /// the bridge itself encrypts the data, or the data need no encryption.
     pub(crate) fn check(&self, may_be_read: bool) -> Result<(), ZenohError> {
         if let (SessionMode::Client, Some(endpoint)) = (self.mode, self.listen.first()) {
             let endpoint = endpoint.clone();
@@ -175,7 +175,7 @@ impl ZenohOptions {
             "listen": { "endpoints": self.listen, "exit_on_failure": true, "timeout_ms": 0 },
             "connect": {
                 "endpoints": self.connect,
-                // The session opens without these connections, and tries again until they succeed.
+                // The session opens without the connections to its endpoints, and tries to connect until it succeeds.
                 "exit_on_failure": false, "timeout_ms": 0,
                 "retry": { "period_init_ms": RETRY_MS, "period_max_ms": RETRY_MOST_MS, "period_increase_factor": 2 },
             },
@@ -195,7 +195,7 @@ impl ZenohOptions {
 }
 
 /// Returns the protocol and the address of an endpoint. `None` for an endpoint with options of zenoh, because the
-/// checks here do not cover the effects of those options.
+/// checks here do not cover the effects of zenoh's options.
 fn protocol(endpoint: &str) -> Option<(&str, &str)> {
     let (protocol, address) = endpoint.split_once('/')?;
     let (host, port) = address.rsplit_once(':')?;

@@ -35,7 +35,7 @@ pub(super) enum PacketBody<'a> {
     Opened,
     /// Bytes that begin at this position.
     Data { at: u64, bytes: &'a [u8] },
-    /// The reader has taken everything before this position.
+    /// The reader has taken all bytes before the position `before`.
     Taken { before: u64 },
     /// No byte follows this position.
     End { at: u64 },

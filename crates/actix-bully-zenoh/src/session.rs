@@ -1,7 +1,7 @@
 //! The session of zenoh, on a thread of its own.
 //!
 //! Decided here: zenoh is opened, closed and dropped on this thread, because zenoh panics on a thread of an actor; and
-//! no other thread waits for the end of this one. A peer's bridge waits until the session listens, which takes
+//! no other thread waits for the end of this thread. A peer's bridge waits until the session listens, which takes
 //! milliseconds. A client's bridge does not wait: its router may be away, and is tried again and again.
 
 use std::{
@@ -95,8 +95,8 @@ fn probe(board: &Switchboard, session: &Session, host: &NodeId) -> Probed {
     probed
 }
 
-/// Returns whether the session has lost all routers; a client hears of hosts only through routers. It looks several
-/// times, because zenoh withdraws the tokens that came by a router a moment before it forgets the router.
+/// Returns whether the session has lost all routers; a client hears of hosts only through routers. The function checks
+/// several times, because zenoh withdraws the tokens that came by a router a moment before it forgets the router.
 fn is_cut_off(session: &Session) -> bool {
     (0..LOOKS).any(|_| {
         let is_cut_off = session.info().routers_zid().wait().next().is_none();

@@ -2,7 +2,7 @@
 //!
 //! Decided here: the connection to which a packet belongs. Not here: its bytes ([`flow`](super::flow)), and the hosts
 //! ([`hosts`](super::hosts)). zenoh calls from its own threads; the tasks that wait for a connection run on the
-//! bridge's.
+//! bridge's thread.
 
 use std::{
     collections::BTreeMap,
@@ -166,8 +166,8 @@ impl Switchboard {
         self.is_closing.load(Relaxed)
     }
 
-    /// Returns whether a host whose last token is gone has ended. It asks the thread of the session, because zenoh
-    /// panics elsewhere.
+    /// Returns whether a host whose last token is gone has ended. The thread of the session answers, because zenoh
+    /// panics on other threads.
     pub(super) async fn probe(&self, host: &NodeId) -> Probed {
         let (answer, answered) = oneshot::channel();
         let asked = self.wake.try_send(SessionWake::Probe(host.clone(), answer));

@@ -7,7 +7,7 @@
 //! | [`reorganization`] | the paper's: two working agents have the same coordinator and task, at every instant | deadline > 2 × the longest delay, no loss, no pause, a durable record |
 //! | [`invitation`] | agreement in each group; if messages are in time, one group under the highest-ranked agent | a durable record |
 //!
-//! Use them to learn, to teach and to compare. If two leaders would do harm, use the quorum or the lease of
+//! Use these machines to learn, to teach and to compare. If two leaders would do harm, use the quorum or the lease of
 //! `bully_core`. [actix-bully](https://docs.rs/actix-bully) runs these machines in actix actors, with its feature
 //! `classics`, as `actix_bully::elections::ring` and so on.
 //!
@@ -16,7 +16,7 @@
 //! differ: which agent may ask, what an agent must do after an answer, and how long each wait is. So each machine can
 //! be compared with its own pages of the paper.
 #![forbid(unsafe_code)]
-// These lints hold in builds with `testkit`, which include all tests.
+// The lints below hold in builds with `testkit`, which include all tests.
 #![cfg_attr(
     not(feature = "testkit"),
     allow(

@@ -3,8 +3,8 @@
 //! Decided here: which reports exist. The files of [`Member`] and [`Members`](crate::protocol::Members) decide the
 //! effect of each report. Not here: any machine.
 //!
-//! The reports are traits. So the documentation of both types that an application reads has only the methods that
-//! make a list and read it.
+//! The reports are traits. So an application finds in the documentation of both types only the methods that make a list
+//! and read it.
 
 pub use crate::record::{
     lines::{Line, Subject, Way, lines, to_text},
@@ -24,16 +24,16 @@ pub trait MemberReports {
     /// Notes that the member's present host reports that the member may have ended. Returns whether anything changed.
     fn mark_suspect(&mut self, incarnation: Incarnation) -> bool;
 
-    /// Notes that this process has seen the member's end, and that its leadership is revoked. Its earlier
-    /// incarnations have ended as well. Returns whether anything changed.
+    /// Notes that this process has seen the end of the member's incarnation, and that its leadership is revoked. The
+    /// member's earlier incarnations have ended as well. Returns whether anything changed.
     fn mark_down(&mut self, incarnation: Incarnation) -> bool;
 
     /// Notes that another process, or a sentinel, reports the end of exactly this incarnation. Returns whether
     /// anything changed.
     fn mark_end_told(&mut self, incarnation: Incarnation) -> bool;
 
-    /// Returns the entry of a member that another process sent, as this process keeps it. An end that the other process
-    /// has seen becomes an end that was only reported.
+    /// Returns the form in which this process keeps a member's entry that another process sent. An end that the other
+    /// process has seen becomes an end that was only reported.
     #[must_use]
     fn told(self) -> Self;
 

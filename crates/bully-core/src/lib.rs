@@ -8,15 +8,15 @@
 //!                     Election::view(now): role, term, leader
 //! ```
 //!
-//! For an actix application use the crate [actix-bully], which includes this one. Use this crate to run the machines
+//! For an actix application use the crate [actix-bully], which includes this crate. Use this crate to run the machines
 //! under another runtime, or to write another election.
 //!
 //! | module | content |
 //! |---|---|
 //! | [`protocol`] | the contract: inputs, effects, view; ids, ranks, terms, timings |
 //! | [`elections`] | the machines: bully, ASTRA, quorum, lease |
-//! | [`parts`] | parts that these machines share, for another election |
-//! | [`driver`] | calls of a driver besides the contract: it keeps the list of members |
+//! | [`parts`] | parts that the machines share, and that another election can use |
+//! | [`driver`] | further calls of a driver, which has to keep the list of members |
 //! | [`record`] | the recording of a run: its file, its drawings, a test that repeats it |
 //!
 //! # The contract

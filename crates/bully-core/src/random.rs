@@ -33,7 +33,8 @@ impl SplitMix64 {
         z ^ (z >> 31)
     }
 
-    /// Returns another generator, so that the numbers that one user takes do not change the numbers of another user.
+    /// Returns another generator. Give each user its own: then the numbers that one user takes do not change the
+    /// numbers of another user.
     #[must_use]
     pub const fn fork(&mut self) -> Self {
         Self(self.next_u64())

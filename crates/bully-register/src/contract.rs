@@ -54,7 +54,7 @@ use crate::{FileRegister, MOST_BYTES, MOST_LISTED, MemoryRegister};
 ///         let (client, key) = (self.client.clone(), key.clone());
 ///         Box::pin(async move {
 ///             let found = client.get(key.as_str()).await.map_err(RegisterError::unreachable)?;
-///             // A value that nobody here could have written is refused before it is kept.
+///             // A value that no register could have written is refused before it is kept.
 ///             found.map(|(index, value)| Entry::new(&key, Version::from(index), value)).transpose()
 ///         })
 ///     }
@@ -95,7 +95,7 @@ pub trait Register: Debug + Send + Sync {
         true
     }
 
-    /// Reads the entry of a key; `None` if there is none.
+    /// Reads the entry of a key; `None` if the key has no entry.
     ///
     /// # Errors
     /// [`RegisterError`] when the entry could not be read.
@@ -115,8 +115,8 @@ pub trait Register: Debug + Send + Sync {
     /// Reads all entries [below](RegisterKey::is_below) a key, in the order of their keys: at most [`MOST_LISTED`].
     /// `None` if the store cannot list; then the features that need a list refuse to start.
     ///
-    /// Each entry existed at some moment of the listing, not all of them at the same moment. The future may fail with a
-    /// [`RegisterError`]; with [`RegisterError::TooMany`] if there are more entries.
+    /// Each entry existed at some moment of the listing, but the entries need not have existed at the same moment. The
+    /// future may fail with a [`RegisterError`]; with [`RegisterError::TooMany`] if there are more entries.
     fn list(&self, prefix: &RegisterKey) -> Option<RegisterListing> {
         let _ = prefix;
         None
@@ -228,7 +228,7 @@ pub type StoreClock = Pin<Box<dyn Future<Output = Result<u64, RegisterError>> + 
 pub enum Change {
     /// The entry may have changed.
     Unknown,
-    /// An entry was written in place of an earlier one.
+    /// An entry was written in place of an earlier entry.
     Written {
         /// The entry.
         entry: Entry,

@@ -33,7 +33,7 @@ pub enum RegisterError {
     },
     /// The key has a value that no register wrote. The register leaves that value as it is.
     #[error(
-        "the value under {key} in the store of the lease is not a lease: find out what wrote it, and remove it or use another store"
+        "the value under {key} in the store of the lease is not a lease: find out which program wrote it, and remove it or use another store"
     )]
     Foreign {
         /// The key.
@@ -44,7 +44,7 @@ pub enum RegisterError {
         "a value of {len} bytes for the store of the lease exceeds the limit of {MOST_BYTES}: store less under one key"
     )]
     TooLarge {
-        /// Its length in bytes.
+        /// Length of the value in bytes.
         len: usize,
     },
     /// There are more entries below a key than a register lists.

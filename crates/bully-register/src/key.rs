@@ -132,7 +132,7 @@ impl fmt::Debug for Entry {
     }
 }
 
-/// Returns the entry that a confirmed swap has written. Its value is not too large, since the register accepted it.
+/// Returns the entry that a confirmed swap has written. The value is not too large, since the register accepted it.
 #[doc(hidden)]
 pub const fn entry_of_swap(version: Version, value: Vec<u8>) -> Entry {
     Entry { version, value }

@@ -10,10 +10,9 @@
 //!
 //! # A store of your own
 //! A register keeps values of at most [`MOST_BYTES`] under keys of one to four names, each with a [`Version`].
-//! Implement [`Register`] with `name`, `read` and `swap`; `list`, `remove`, `changes` and `clock` may be left out.
-//! A lease depends on these operations, so a clause that does not hold can cause two leaders. The store needs no
-//! lock and no transaction. A lease does not use the store's clock; schedules of a leader compare their own clock
-//! with it.
+//! Implement [`Register`] with `name`, `read` and `swap`; `list`, `remove`, `changes` and `clock` may be left out. A
+//! lease depends on these operations, so a register that breaks a clause can cause two leaders. The store needs no lock
+//! and no transaction. A lease does not use the store's clock; schedules of a leader compare their own clock with it.
 //!
 //! | clause | a register |
 //! |---|---|
@@ -35,11 +34,11 @@
 //! | `tells-changes` | reports changes if it offers a stream of them. The stream may report too much and may miss changes: agents also read at intervals. If it reports the content of a write, the content is true |
 //!
 //! `conformance::check` (feature `conformance`) tests each clause; an error contains the name of the clause.
-//! `examples/own_register.rs` of actix-bully implements a register in a folder with a hard link for each version.
-//! It runs the suite on that register, and on a wrong one.
+//! `examples/own_register.rs` of actix-bully implements a register in a folder with a hard link for each version. The
+//! example runs the suite on this register, and on a wrong register.
 //!
-//! Two rules cannot be tested from outside. An operation on a store that hangs has to fail after a time limit of
-//! the register. An entry that no register could have written, such as a value that is too large, is
+//! Two rules cannot be tested from outside. If the store hangs, an operation has to fail after a time limit of the
+//! register. An entry that no register could have written, such as a value that is too large, is
 //! [`RegisterError::Foreign`] and stays unchanged.
 //!
 //! # Errors

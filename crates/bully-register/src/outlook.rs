@@ -109,7 +109,8 @@ impl Outlook {
     }
 }
 
-/// Returns the outlook by the error number, for errors that `std` does not distinguish by kind; `None` for others.
+/// Returns the outlook by the error number, for errors that `std` does not distinguish by kind; `None` for other
+/// errors.
 #[cfg(unix)]
 fn of_number(number: i32) -> Option<Outlook> {
     use rustix::io::Errno;

@@ -55,7 +55,7 @@ impl PasswordFile {
         Ok(Self { text, is_open })
     }
 
-    /// Refuses a file that others can read or change.
+    /// Refuses a file that users other than the owner can read or change.
     pub fn check(&self, path: &Path) -> Result<(), PasswordFileError> {
         if self.is_open {
             let path = path.to_owned();

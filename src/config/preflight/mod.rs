@@ -102,7 +102,7 @@ pub enum PreflightFinding {
         /// The reason, and what to do.
         reason: String,
     },
-    /// The part could not be measured. That is not always a fault of this node: a peer may not run yet.
+    /// The part could not be measured. The cause is not always a fault of this node: a peer may not run yet.
     Unknown {
         /// The reason.
         reason: String,

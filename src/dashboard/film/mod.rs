@@ -29,7 +29,7 @@ use crate::{
 };
 
 /// Returns a recording as JSON for the page, of at most `most` bytes. If all frames together are longer, the result has
-/// only the newest ones.
+/// only the newest frames.
 ///
 /// # Errors
 /// [`TooLong`] if the first moment alone is longer.
@@ -113,7 +113,7 @@ struct Film<'a> {
     /// Number of entries of the recording before the first frame, which the page does not show.
     skipped: usize,
     began_unix_ms: Option<u64>,
-    /// The reason why a stage (a simulated cluster) cannot repeat the run; `None` if it can.
+    /// The reason why a stage (a simulated cluster) cannot repeat the run; `None` if a stage can repeat the run.
     unrepeatable: Option<String>,
 }
 

@@ -195,8 +195,8 @@ fn of_member(own: &AgentReport, member: &MemberReport, group: String) -> AgentFa
     }
 }
 
-/// Returns the leaders that running agents of the node follow, each with its term and the rest of its lease: the
-/// longest rest that one of these agents knows.
+/// Returns the leaders that running agents of the node follow, each with its term and the remaining time of its lease.
+/// If the agents know different times, the longest is returned.
 fn followed(
     report: &Report,
     leases: &[Option<Duration>],
@@ -215,7 +215,7 @@ fn followed(
 }
 
 /// Marks an agent of another host as the leader if a running agent of this node follows it in the highest term. The
-/// reports of all own agents are examined, because only one of the agents that know the same members lists them.
+/// reports of all own agents are examined, because only one report lists the members that several own agents know.
 fn follow(agents: &mut BTreeMap<(String, AgentId), AgentFacts>, report: &Report) {
     let running = report.agents.iter();
     for own in running.filter(|own| own.status.lifecycle == Lifecycle::Running) {
@@ -229,10 +229,10 @@ fn follow(agents: &mut BTreeMap<(String, AgentId), AgentFacts>, report: &Report)
     }
 }
 
-/// Measures the time for which each group of a node has no leader.
+/// The time for which each group of a node has had no leader.
 #[derive(Debug, Default)]
 pub(crate) struct VacancyWatch {
-    /// For each group without a leader, the time of the loss, and the number of the group's messages at that time.
+    /// For each group without a leader, the time of the loss, and the number of the group's messages at the loss.
     since: BTreeMap<String, (Duration, u64)>,
 }
 

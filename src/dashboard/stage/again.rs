@@ -61,7 +61,7 @@ impl RunPart {
 }
 
 /// Returns the commands until the time `until`, but at most `most` commands. A command `settle` (wait until the
-/// leadership is settled) that had not ended at that time is left out: the new run would wait for its end.
+/// leadership is settled) that had not ended at the time `until` is left out: the new run would wait for its end.
 fn commands(run: &Recording, until: Time, most: u64) -> Vec<TraceEntry> {
     let steps = run.entries().iter().filter(|entry| {
         entry.at <= until && matches!(entry.what, What::Command(_) | What::Settled { .. })
@@ -87,7 +87,7 @@ fn commands(run: &Recording, until: Time, most: u64) -> Vec<TraceEntry> {
 }
 
 impl Player<'_> {
-    /// Begins the present run again. The result is to be repeated until the moment `moment`.
+    /// Begins the present run again. The caller has to repeat the returned run until the moment `moment`.
     pub(super) fn go_on_from(&mut self, moment: &RunMoment) -> Result<EarlierRun, StageError> {
         self.must_be_virtual()?;
         let (at, now) = (moment.at_ms, self.first.now());
@@ -187,7 +187,8 @@ impl Player<'_> {
         let (clock, number) = (self.stage.pace.facts(), self.stage.run);
         let given = self.given();
         for (panel, part) in self.panels().zip(&run.parts) {
-            // The time that is reached may be later than the chosen moment, if an agent was leaving at that moment.
+            // The time that is reached may be later than the chosen moment, if an agent was leaving at the chosen
+            // moment.
             let now = panel.now();
             let again = panel.run(RecordedClock::Virtual).whole;
             let differs = || first_difference(&part.whole, &again, now.min(run.until));
@@ -212,7 +213,8 @@ impl Player<'_> {
         } = self;
         let begun = actix::clock::Instant::now();
         let panels = iter::once(first).chain(beside);
-        // Both elections run at the same time, as in the earlier run, because a command of one may take some time.
+        // Both elections run at the same time, as in the earlier run, because a command may take some time in one of
+        // them.
         let repeats = panels.zip(&run.parts);
         let mut repeats =
             join_all(repeats.map(|(panel, part)| panel.repeat(&part.commands, run.until)));

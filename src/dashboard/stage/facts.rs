@@ -67,8 +67,8 @@ pub(super) fn moment<E: Election>(cluster: &Cluster<E>) -> PageMoment {
     }
 }
 
-/// Returns the reason why the leadership is not settled (a part of an election is still under way), if there is one.
-/// `is_over` means that the last election has ended; then messages under way do not count.
+/// Returns the reason why the leadership is not settled (a part of an election is still under way); `None` if it is
+/// settled. `is_over` means that the last election has ended; then messages under way do not count.
 pub(super) fn unsettled<E: Election>(cluster: &Cluster<E>, is_over: bool) -> Option<Reason> {
     let obstacle = cluster.settled_now().err()?;
     let is_shown = !(is_over && is_traffic(&obstacle));
@@ -84,8 +84,8 @@ pub(super) fn unsettled<E: Election>(cluster: &Cluster<E>, is_over: bool) -> Opt
     is_shown.then(|| text.into())
 }
 
-/// Explains why an agent leads, or why none does, by the diagnoses of at most [`LEADERS`] leaders and of one agent that
-/// knows no leader.
+/// Explains why an agent leads, or why no agent leads, by the diagnoses of at most [`LEADERS`] leaders and of one agent
+/// that knows no leader.
 pub(super) fn why<E: Election>(cluster: &Cluster<E>) -> Vec<Reason> {
     let sights = || {
         cluster

@@ -32,7 +32,7 @@ pub(crate) enum StageRequest {
         beside: bool,
         reply: oneshot::Sender<Result<RecordedRun, StageError>>,
     },
-    /// Asks to repeat a recording up to this moment, and to continue live from there.
+    /// Asks to repeat a recording up to a moment, and to continue live from this moment.
     GoOn {
         recording: Recording,
         at: Time,
@@ -148,7 +148,7 @@ impl StageLink {
             .await?
     }
 
-    /// Repeats a recording up to the moment `at`, and continues live from there.
+    /// Repeats a recording up to the moment `at`, and continues live from this moment.
     pub(crate) async fn go_on(
         &self,
         recording: Recording,

@@ -30,10 +30,10 @@
 //! clusters can execute.
 //!
 //! # Going on from a moment
-//! A viewer can go back to a moment of the run, or open a recording, and continue live from there: the stage starts new
-//! agents with the same seed and settings, repeats the commands until that moment, and then executes new commands.
-//! Later commands of the earlier run are dropped, and exports contain the new run. Time has to be virtual, and the
-//! application's own actors must behave in the same way each time.
+//! A viewer can go back to a moment of the run, or open a recording, and continue live from a moment of it: the stage
+//! starts new agents with the same seed and settings, repeats the commands until that moment, and then executes new
+//! commands. Later commands of the earlier run are dropped, and exports contain the new run. Time has to be virtual,
+//! and the application's own actors must behave in the same way each time.
 //!
 //! Decided here: the settings of a stage, and the choices on its page. Not here: the execution of a request
 //! (`play.rs`, `again.rs`), the requests of a page (`control.rs`), the scenarios (`scenario.rs`), the pace of time (`pace.rs`),
@@ -218,13 +218,13 @@ impl fmt::Debug for Staged {
     }
 }
 
-/// What a viewer has chosen on the page: the elections to run next, with new agents.
+/// The choice of a viewer on the page: the elections to run next, with new agents.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Chosen {
     /// The chosen election.
     pub election: String,
-    /// The election to run beside the first one, if one was chosen.
+    /// The election to run beside the chosen election; `None` for a single election.
     pub beside: Option<String>,
     /// The agents with which the cluster has to begin, if a viewer continues from a recording. The stage then replaces
     /// them by agents with the same names and scores, and with the seed and the network of the recording.

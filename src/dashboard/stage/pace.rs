@@ -1,6 +1,6 @@
 //! The pace of virtual time for viewers.
 //!
-//! Decided here: how much virtual time has to pass, in whole milliseconds, because timers have that resolution; the
+//! Decided here: how much virtual time has to pass. It is whole milliseconds, because timers have this resolution; the
 //! remainder is kept for later. Time that was lost in a pause or in a long frame is not added later. Not here: how time
 //! passes (`play.rs`).
 

@@ -71,8 +71,8 @@ pub(super) trait StagePanel {
     /// Returns the run so far.
     fn run(&self, clock: RecordedClock) -> RecordedRun;
 
-    /// Returns a panel with new agents, which its board does not show yet. They begin like the agents of the recorded
-    /// run, or without a header like the agents of this run.
+    /// Returns a panel with new agents, which its board does not show yet. The new agents begin like the agents of the
+    /// recorded run, or without a header like the agents of the present run.
     fn begin_again(&self, recorded: Option<&Header>) -> Result<Box<dyn StagePanel>, StageError>;
 
     /// Gives the commands of an earlier run to the agents, each at its moment, until the time `until`.
@@ -91,7 +91,7 @@ pub(super) trait StagePanel {
 
 pub(super) struct ClusterPanel<E: Election> {
     cluster: Cluster<E>,
-    /// The beginning of its run.
+    /// The beginning of the cluster's run.
     begun: Header,
     board: Option<Arc<Board>>,
     /// Number of the first entry of the trace that has not been read.
@@ -180,7 +180,7 @@ impl<E: Election> ClusterPanel<E> {
         }
     }
 
-    /// Checks that the agents of this cluster began like those of a recorded run.
+    /// Checks that the agents of this cluster began like the agents of a recorded run.
     fn must_begin_as(&self, recorded: &Header) -> Result<(), StageError> {
         // Timings are checked first: if only the agents differ, the caller of the stage can start the right agents.
         let checks = [
@@ -203,7 +203,7 @@ impl<E: Election> ClusterPanel<E> {
         }
     }
 
-    /// Returns the entry for an election that has ended since the last call, if one has.
+    /// Returns the entry for an election that has ended since the last call; `None` if no election has ended.
     fn election(&mut self) -> Option<Said> {
         let believed = self.cluster.believed();
         if self.told == Some(believed) {
@@ -228,7 +228,7 @@ impl<E: Election> ClusterPanel<E> {
         let activity = self.cluster.activity();
         let (last, at) = self.why_at;
         let is_due = at.elapsed() >= WHY_EACH && (last != activity || !is_paused);
-        // This is also computed again after each activity, because an election may be shorter than the interval.
+        // The reason is also computed again after each activity, because an election may be shorter than the interval.
         if is_due || self.unsettled_at != Some(activity) {
             let is_over = self.told == Some(self.cluster.believed());
             self.unsettled = facts::unsettled(&self.cluster, is_over);
@@ -265,7 +265,8 @@ impl<E: Election> StagePanel for ClusterPanel<E> {
             if self.recorded == Some(believed) || self.cluster.settled_now().is_err() {
                 return;
             }
-            // Recorded because a test that is exported from this run checks the leaders at this point.
+            // The settled leadership is recorded, because a test that is exported from this run checks the leaders at
+            // this point.
             if self.cluster.settle().await.is_ok() {
                 self.recorded = Some(believed);
             }

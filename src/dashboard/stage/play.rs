@@ -198,14 +198,14 @@ impl<'a> Player<'a> {
         Ok(None)
     }
 
-    /// Gives a command to both elections at the same moment. Only one of them may refuse it, because they may have
-    /// different leaders.
+    /// Gives a command to both elections at the same moment. The two elections may have different leaders, so it is no
+    /// error if one of them refuses the command.
     async fn give(&mut self, command: &RecordedCommand) -> Result<StageNote, StageError> {
         let Some(beside) = &mut self.beside else {
             self.first.apply(command).await?;
             return Ok(None);
         };
-        // Both get the command before any agent runs; a repetition of the run does the same.
+        // Both elections get the command before any agent runs, as in a repetition of the run.
         match join(self.first.apply(command), beside.apply(command)).await {
             (Ok(()), Ok(())) => Ok(None),
             (Ok(()), Err(wrong)) => {
@@ -250,7 +250,8 @@ impl<'a> Player<'a> {
         Err(StageError::RealTime)
     }
 
-    /// While the stage is paused, refuses a command that waits for the agents: it would let time pass.
+    /// While the stage is paused, refuses a command that waits for the agents, because such a command would let time
+    /// pass.
     fn must_go_on_for(&self, command: &RecordedCommand) -> Result<(), StageError> {
         let waits = matches!(command, RecordedCommand::Leave(_) | RecordedCommand::Settle);
         if waits && self.stage.pace.facts().paused {
@@ -315,7 +316,8 @@ impl<'a> Player<'a> {
                 (self.stage.scenario, self.waits) = (None, None);
                 return;
             };
-            // An error is ignored: a viewer's commands may have made this scene impossible, but not the next one.
+            // An error is ignored: a viewer's commands may have made this scene impossible, but the next scene may
+            // still be possible.
             let done = self.give(&scene.command).await.is_ok();
             if done && scene.then != Until::Passed(Duration::ZERO) {
                 self.waits = Some(self.wait(scene.then));
@@ -361,7 +363,8 @@ impl<'a> Player<'a> {
         Ok(panel.run(clock))
     }
 
-    /// Records a settled leadership, but only after a frame without an event, because that takes time of the agents.
+    /// Records a settled leadership, but only after a frame without an event, because the record takes time of the
+    /// agents.
     async fn settle_when_quiet(&mut self) {
         let activity = self.activity();
         if std::mem::replace(&mut self.activity, activity) == activity {
@@ -369,7 +372,7 @@ impl<'a> Player<'a> {
         }
     }
 
-    /// Records that the leadership is settled. This takes time of the agents, so it is skipped while the stage is
+    /// Records that the leadership is settled. The record takes time of the agents, so it is skipped while the stage is
     /// paused.
     async fn settle(&mut self) {
         if self.stage.pace.facts().paused {

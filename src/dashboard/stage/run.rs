@@ -65,7 +65,7 @@ impl RunCommands {
         self.settled
     }
 
-    /// Returns the whole run. If its trace has forgotten entries and these commands are complete, the result also
+    /// Returns the whole run. If its trace has forgotten entries and the kept commands are complete, the result also
     /// contains the commands.
     pub(super) fn with(&self, whole: Recording) -> RecordedRun {
         let are_all = whole.header().forgotten > 0 && !self.is_full;
@@ -80,7 +80,7 @@ pub(super) fn is_given(entry: &TraceEntry) -> bool {
     matches!(&entry.what, What::Command(command) if *command != RecordedCommand::Settle)
 }
 
-/// Largest number of entries. A run with a few clicks a second reaches it after an hour.
+/// Largest number of entries. A run with a few clicks a second reaches this number after an hour.
 const MOST: usize = 10_000;
 
 #[cfg(test)]

@@ -1,8 +1,8 @@
 //! Scenarios that the page plays: events that happen to the agents, in a fixed order.
 //!
 //! Decided here: the scenes of each scenario, for any agents. A scene is plain data: `play.rs` plays each scene when
-//! the leadership is settled after the one before. A scenario does not fix which agent leads in the end: the election
-//! decides this, and viewers can see it.
+//! the leadership is settled after the scene before it. A scenario does not fix which agent leads in the end: the
+//! election decides this, and viewers can see it.
 
 use std::time::Duration;
 
@@ -21,12 +21,12 @@ pub(crate) struct Scene {
     pub(crate) then: Until,
 }
 
-/// The condition that must be met before the next scene.
+/// The condition before the next scene.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Until {
-    /// The leadership is settled, or the longest time for that has passed.
+    /// The leadership is settled, or the longest time that a group may need to settle has passed.
     Settled,
-    /// This much of the agents' time has passed.
+    /// The contained time has passed by the agents' clock.
     Passed(Duration),
 }
 
@@ -162,7 +162,7 @@ pub(crate) fn scenes(scenario: Story, ranked: &[AgentId]) -> Result<Vec<Scene>, 
     })
 }
 
-/// Ends more than half of the agents, one after the other; then all of them come back.
+/// Returns scenes in which more than half of the agents end, one after the other, and then all of them come back.
 fn quorum_loss(ranked: &[AgentId]) -> Vec<Scene> {
     let many = ranked.iter().take(ranked.len() / 2 + 1);
     let ends = many
@@ -174,7 +174,8 @@ fn quorum_loss(ranked: &[AgentId]) -> Vec<Scene> {
     ends.chain(returns).collect()
 }
 
-/// Restarts each agent. The leader hands over before it ends, like a program that receives a stop signal.
+/// Returns scenes that restart each agent. The leader hands over before it ends, like a program that receives a stop
+/// signal.
 fn rolling(ranked: &[AgentId], top: &AgentId) -> Vec<Scene> {
     let each = ranked.iter().rev().flat_map(|agent| {
         let hand_over = (agent == top).then(|| {
@@ -192,7 +193,7 @@ fn rolling(ranked: &[AgentId], top: &AgentId) -> Vec<Scene> {
     each.collect()
 }
 
-/// Removes and adds each voter. A removed voter continues to run, so it can be added again.
+/// Returns scenes that remove and add each voter. A removed voter continues to run, so it can be added again.
 fn rolling_change(ranked: &[AgentId]) -> Vec<Scene> {
     let each = ranked.iter().rev().flat_map(|agent| {
         let new = NewVoter {
@@ -205,7 +206,8 @@ fn rolling_change(ranked: &[AgentId]) -> Vec<Scene> {
         .collect()
 }
 
-/// Cuts, at one moment, all links between two agents for whose ranks `is_cut` is true; then heals them.
+/// Returns scenes that cut at one moment every link between two agents for whose ranks `is_cut` is true, and then heal
+/// the links.
 fn cut_and_heal(ranked: &[AgentId], is_cut: impl Fn(usize, usize) -> bool) -> Vec<Scene> {
     let mut scenes = Vec::new();
     for (one, from) in ranked.iter().enumerate() {

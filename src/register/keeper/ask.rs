@@ -19,7 +19,7 @@ use crate::{
     protocol::AgentId,
 };
 
-/// The task that serves a group's agents, if it runs.
+/// The task that serves a group's agents, while it runs.
 #[derive(Debug, Default)]
 pub(super) struct RunningTask {
     /// Number of tasks that have been started so far.
@@ -58,7 +58,7 @@ impl AskedStore<RegisterQuestion, Box<RegisterShown>> for Keeper {
 
 impl Keeper {
     fn start(self: &Arc<Self>, running: &mut RunningTask, first: AskedQuestion) {
-        // The group is gone, or no task can be started from here. Agents ask from their own tasks, so in that case no
+        // The group is gone, or no task can be started from here. Agents ask from their own tasks, so without a task no
         // agent waits for this answer.
         let Some(group) = self.group.upgrade().filter(|_| is_task()) else {
             return;

@@ -1,7 +1,7 @@
 //! The pause between operations on a store that fails.
 //!
-//! Decided here: how long the pauses are. They end only when an operation of the kind that failed, or of a later kind
-//! in the order of [`Access`], succeeds. Not here: the messages for an operator (`health.rs`).
+//! Decided here: how long the pauses are. The pauses end only when an operation of the kind that failed, or of a later
+//! kind in the order of [`Access`], succeeds. Not here: the messages for an operator (`health.rs`).
 
 use std::time::Duration;
 
@@ -33,8 +33,8 @@ impl BackOff {
         }
     }
 
-    /// Returns the earliest time of the next operation; `None` if the store does not fail. While it fails, only one
-    /// operation may try the store at a time.
+    /// Returns the earliest time of the next operation; `None` if the store does not fail. While the store fails, only
+    /// one operation may try it at a time.
     pub(crate) fn not_before(&self) -> Option<Time> {
         self.failing.map(|_| self.not_before)
     }

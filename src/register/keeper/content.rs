@@ -14,8 +14,8 @@ use crate::{
 pub(super) struct Content<R> {
     name: LeaseName,
     seen: SeenContent<R>,
-    /// The number, in this process, of the `KeeperSchedule` that counts the changes of this record. It is a part of the
-    /// version, because each schedule counts from 0.
+    /// The number, in this process, of the `KeeperSchedule` that counts the changes of this record. This number is a
+    /// part of the version, because each schedule counts from 0.
     schedule: u64,
     number: u64,
 }

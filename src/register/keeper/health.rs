@@ -2,9 +2,9 @@
 //!
 //! Decided here: reads and writes have separate states, because a read that succeeds proves nothing about writes. For
 //! example, a full store answers reads; with one state for both, each attempt would log two lines. The marks of
-//! schedules have separate states as well, because their operations run beside those on the lease. The beginning and
-//! the end of a failure are logged, and its last reason is kept. A failure is not shown any more if none followed it
-//! within a minute: without a new write, no agent can learn that the store accepts writes again.
+//! schedules have separate states as well, because operations on marks run beside the operations on the lease. The
+//! beginning and the end of a failure are logged, and its last reason is kept. A failure is not shown any more if none
+//! followed it within a minute: without a new write, no agent can learn that the store accepts writes again.
 
 use std::{
     collections::BTreeMap,
@@ -62,7 +62,8 @@ pub(crate) struct StoreState {
     pub(crate) marks: Option<(Duration, String)>,
     /// Reason why the store's content is not a record of this group.
     pub(crate) refused: Option<String>,
-    /// The incarnation of another process's agent with the name of the agent that asks; `None` if there is none.
+    /// The incarnation of another process's agent that has the name of the asking agent; `None` if no process has such
+    /// an agent.
     pub(crate) other: Option<Incarnation>,
     /// Whether an agent other than the agent that asks could lead; `None` if the store does not show it.
     pub(crate) has_another: Option<bool>,
@@ -97,7 +98,8 @@ impl Health {
         }
     }
 
-    /// Notes whether the store's content is a record of this group; `refused` is the reason if it is not.
+    /// Notes whether the store's content is a record of this group; `refused` is the reason if the content is not such
+    /// a record.
     pub(super) fn holds(&self, store: &str, refused: Option<RecordError>) {
         let mut known = self.known();
         if let Some(reason) = refused.as_ref().filter(|_| known.refused != refused) {
@@ -158,8 +160,8 @@ impl Fault {
     }
 }
 
-/// Time for which the last failure is shown. It ends by itself, because an agent that writes nothing more never learns
-/// that writes work again.
+/// Time for which the last failure is shown. The display ends by itself, because an agent that writes nothing more
+/// never learns that writes work again.
 const FORGOTTEN: Duration = Duration::from_secs(60);
 
 #[cfg(test)]

@@ -1,9 +1,9 @@
 //! Knowledge about the lease from changes that a store announces, without a read.
 //!
 //! Decided here: which announced changes are shown to agents without a read; how often a lease that is known only from
-//! an announcement is compared with the store; and when other leases may have existed unseen between two known ones.
-//! The next complete read reports that at the latest. Not here: how a store announces changes ([`Change`]), and the
-//! effect of a renewal on an agent.
+//! an announcement is compared with the store; and when other leases may have existed unseen between two known leases.
+//! The next complete read reports such a gap at the latest. Not here: how a store announces changes ([`Change`]), and
+//! the effect of a renewal on an agent.
 
 use std::time::Duration;
 
@@ -24,8 +24,9 @@ impl KeeperSchedule {
     /// Handles an announcement of the store: a record may have changed, and the announcement may contain the new
     /// content.
     ///
-    /// A renewal of the known lease by its holder is shown without a read: if it is false, it can only make an agent
-    /// wait longer. Every other change causes a read, because any client of a database can announce a change.
+    /// A renewal of the known lease by its holder is shown without a read: if the announcement is false, it can only
+    /// make an agent wait longer. Every other change causes a read, because any client of a database can announce a
+    /// change.
     pub(super) fn tell(
         &mut self,
         now: Time,
@@ -36,7 +37,7 @@ impl KeeperSchedule {
         let is_under_way = !matches!(self.under_way, OperationUnderWay::Nothing);
         match (which, change) {
             (WhichRecord::Claim, _) | (_, Change::Unknown) => self.is_told = true,
-            // The change may be a write of an agent of this process. The answer to that write will show it.
+            // The change may be a write of an agent of this process. The answer to the write will show the new content.
             (WhichRecord::Lease, change) if is_under_way => {
                 if self.hearsay.told.len() < MOST_TOLD {
                     self.hearsay.told.push(change);
@@ -97,8 +98,8 @@ impl KeeperSchedule {
         }
     }
 
-    /// Returns whether an unseen lease may have existed before the found lease. This is so if the known lease comes
-    /// from an announcement, and no announced change leads from it to the found lease.
+    /// Returns whether an unseen lease may have existed before the found lease: the known lease comes from an
+    /// announcement, and no announced change leads from the known lease to the found lease.
     pub(super) fn breaks_the_chain(&self, found: Option<&Entry>) -> bool {
         let known = self.lease.entry();
         if !self.hearsay.is_only || found == known.as_ref() {

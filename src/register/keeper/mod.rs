@@ -128,7 +128,7 @@ debug_is_text!(AttachError);
 
 impl Keeper {
     /// Prepares a group whose agents will keep a lease in a register. The incarnations in other processes are not
-    /// known, so this process begins its incarnations after a random number, to differ from all of them.
+    /// known, so this process begins its incarnations after a random number, to differ from all other processes.
     pub(crate) fn precede(group: &Group<AnyMessage>) {
         if Self::of(group.kept()).is_none() {
             group.begin_after(unlike_others());

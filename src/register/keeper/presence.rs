@@ -74,7 +74,8 @@ impl Keeper {
     /// Tells each agent of this process which agent of another process is the best successor.
     fn tell_contender(&self, now: Time) {
         let newest = self.group.upgrade().map(|group| group.newest());
-        // Members of the group do not count here: agents know them by the group, with newer facts than the rows.
+        // Members of the group do not count here: agents know the members from the group, which has newer facts than
+        // the rows.
         let is_member = |id: &AgentId| {
             let newest = newest.as_ref();
             newest.is_some_and(|newest| newest.members().get(id).is_some())
@@ -100,13 +101,15 @@ impl Keeper {
         }
     }
 
-    /// Returns the incarnation of another process's agent that has the name `id`; `None` if there is none.
+    /// Returns the incarnation of another process's agent that has the name `id`; `None` if no process has such an
+    /// agent.
     pub(super) fn other_of(&self, id: &AgentId) -> Option<Incarnation> {
         self.roster().other_of(id)
     }
 
-    /// Reads the rows, and writes the rows of the agents of this process. They are read first, because a row is replaced
-    /// only in the version that was read. If the store does not list them, nothing is written until the next round.
+    /// Reads the rows, and writes the rows of the agents of this process. The rows are read first, because a row is
+    /// replaced only in the version that was read. If the store does not list the rows, nothing is written until the
+    /// next round.
     pub(super) async fn round(self: Arc<Self>, here: Vec<AgentHere>) {
         let Some(listed) = self.list().await else {
             return;
@@ -175,8 +178,8 @@ impl Keeper {
     }
 }
 
-/// Returns this host's wall clock, in milliseconds since 1970. It is shown to people, and gives the age of a row at its
-/// first reading. No rule of an election uses it.
+/// Returns this host's wall clock, in milliseconds since 1970. This time is shown to people, and gives the age of a row
+/// at its first reading. No rule of an election uses it.
 fn wall() -> u64 {
     SystemWallClock.now().as_millis()
 }

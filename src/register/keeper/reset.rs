@@ -1,7 +1,7 @@
 //! Removes the mark of a schedule for an operator.
 //!
-//! Decided here: nothing but a mark is removed, and only if it is still the mark that was read. Not here: the content
-//! of a mark, which the schedules of a leader define.
+//! Decided here: nothing but a mark is removed, and a mark is removed only if it has not changed since it was read. Not
+//! here: the content of a mark, which the schedules of a leader define.
 
 use actix::clock::timeout;
 

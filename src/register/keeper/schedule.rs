@@ -21,7 +21,7 @@ use crate::{
     register::{Change, Entry, RegisterError, Swap},
 };
 
-/// What one process knows of its group's register, and the operations that it has to make.
+/// The facts that one process knows of its group's register, and the operations that the process has to make.
 #[derive(Debug)]
 pub(super) struct KeeperSchedule {
     pub(super) lease: Content<LeaseRecord>,
@@ -35,7 +35,7 @@ pub(super) struct KeeperSchedule {
     pub(super) hearsay: Hearsay,
     /// Time at which the last read began.
     pub(super) read_at: Option<Time>,
-    /// Time at which the present operation began, or the last operation if none runs now.
+    /// Time at which the present operation began, or the last operation if no operation runs now.
     began: Time,
     /// Time at which the last operation began that has shown the lease.
     pub(super) lease_at: Time,
@@ -47,7 +47,7 @@ pub(super) struct KeeperSchedule {
     failed_writes: u32,
 }
 
-/// What is known from announced changes (`hearsay.rs`).
+/// The facts known from announced changes (`hearsay.rs`).
 #[derive(Debug, Default)]
 pub(super) struct Hearsay {
     /// The announced changes of the lease that arrived while an operation was in progress.
@@ -56,8 +56,8 @@ pub(super) struct Hearsay {
     pub(super) is_only: bool,
     /// The last announced change of the lease that was not shown to the agents: the next read has to show it.
     pub(super) announced: Option<Change>,
-    /// An observation that no agent has received yet. It comes from a read in which only one of the two records could
-    /// be read, or from a swap that found another record than it expected.
+    /// An observation that no agent has received yet. The observation comes from a read in which only one of the two
+    /// records could be read, or from a swap that found another record than it expected.
     pub(super) untold: UntoldSight,
 }
 
@@ -66,7 +66,7 @@ pub(super) struct Hearsay {
 pub(super) struct UntoldSight {
     /// Whether one of the records differs from the record that the agents know.
     pub(super) is_changed: bool,
-    /// Whether other leases may have existed between the known lease and the present one.
+    /// Whether other leases may have existed between the known lease and the present lease.
     pub(super) is_broken: bool,
 }
 
@@ -144,8 +144,8 @@ pub(super) enum NextOperation {
 pub(super) enum RegisterReply {
     /// The answer to one agent's question.
     To(AgentId, RegisterShown),
-    /// An answer that no agent asked for, to all agents except those in `but`. The operation that showed its content
-    /// began at the time `at`.
+    /// An answer that no agent asked for, to all agents except the agents in `but`. The operation that showed its
+    /// content began at the time `at`.
     ToOthers {
         but: Vec<AgentId>,
         at: Time,
@@ -183,7 +183,7 @@ impl KeeperSchedule {
         out: &mut Vec<RegisterReply>,
     ) {
         match question {
-            // A new question of an agent replaces its former one, which then needs no answer.
+            // A new question of an agent replaces its former question, which then needs no answer.
             RegisterQuestion::Read(read) => {
                 let (request, heard) = (read.request, now);
                 self.readers.insert(from, WaitingReader { request, heard });
@@ -194,7 +194,7 @@ impl KeeperSchedule {
                     Swapped::Claim(record) => (WhichRecord::Claim, record.encode()),
                 };
                 let request = swap.request;
-                // Only the newest swap of an agent is worth a write. An earlier one is dropped without an answer.
+                // Only the newest swap of an agent is written. An earlier swap is dropped without an answer.
                 self.swaps
                     .retain(|other| other.by.id != from || other.which != which);
                 self.swaps.push_back(Wanted {
@@ -218,7 +218,7 @@ impl KeeperSchedule {
             return NextOperation::Nothing;
         }
         let may_write = self.may_write_at(now);
-        // Swaps come before reads: a swap may be a renewal of a lease that expires soon.
+        // Swaps come before reads, because a swap may be a renewal of a lease that expires soon.
         if may_write <= now
             && let Some(Wanted {
                 by, which, value, ..
@@ -408,7 +408,7 @@ impl KeeperSchedule {
         }
     }
 
-    /// Returns the reason why one of the two records is not of this group; `None` if both are.
+    /// Returns the reason why one of the two records is not a record of this group; `None` if both records are.
     pub(super) fn refused(&self) -> Option<RecordError> {
         self.lease.refused().or_else(|| self.claim.refused())
     }

@@ -89,7 +89,7 @@ impl KeeperTask {
     ) -> Self {
         let (change, members_changed) = channel(1);
         let members = group.watch(move || {
-            // If an earlier notice still waits in the queue, this one is not needed.
+            // If an earlier notice still waits in the queue, a second notice is not needed.
             change.try_send(()).ok();
         });
         let register = &keeper.settings.register;

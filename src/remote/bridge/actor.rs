@@ -34,7 +34,7 @@ use crate::remote::{
     link::{Connection, Setup},
 };
 
-/// Carries groups to other hosts. The agents of those hosts become members, like the agents of this process.
+/// Carries groups to other hosts. The agents of the other hosts become members, like the agents of this process.
 ///
 /// ```no_run
 /// use actix_bully::{Group, agent::BullyAgent, remote::{Peer, RemoteBridge}};
@@ -69,7 +69,7 @@ pub struct RemoteBridge {
 struct WatchedPeer {
     peer: Arc<PeerState>,
     machine: PeerMachine,
-    /// Number of the present wait before a dial. The end of an earlier wait has another number and is ignored.
+    /// Number of the present wait before a dial. The end of an earlier wait has a lower number and is ignored.
     waits: u64,
 }
 
@@ -110,7 +110,7 @@ impl RemoteBridge {
         ctx.run_later(NEVER_SEEN, move |bridge, _| bridge.check_seen(&unseen));
     }
 
-    /// Reports a peer without any link so far. The peer may have been removed meanwhile, and added again.
+    /// Reports the peer if it never had a link. An operator may have removed the peer meanwhile, and added it again.
     fn check_seen(&self, peer: &Arc<PeerState>) {
         let watched = self.peers.get(&peer.node);
         if watched.is_some_and(|watched| Arc::ptr_eq(&watched.peer, peer)) && peer.tells_unseen() {
@@ -336,7 +336,7 @@ impl Handler<ConnectionEnded> for RemoteBridge {
             ConnectionOutcome::Failed(why) if origin == Origin::Dialled => {
                 Some(PeerInput::DialFailed(why))
             }
-            // Any process may have made this inbound connection, so its failure says nothing about a peer.
+            // Any process may have made this inbound connection, so its failure is no sign about a peer.
             ConnectionOutcome::Failed(_) => None,
             ConnectionOutcome::Closed { why, lasted } => {
                 let how = LinkLoss::of(why);

@@ -31,12 +31,12 @@ impl BridgeCounters {
         Self(names.map(|_| AtomicU64::new(0)).collect())
     }
 
-    /// Counts once what has this name.
+    /// Adds one to the count of this name.
     pub(crate) fn count(&self, name: &str) {
         self.add(name, 1);
     }
 
-    /// Adds to the count of this name.
+    /// Adds `times` to the count of this name.
     pub(crate) fn add(&self, name: &str, times: u64) {
         let mut all = NAMES.into_iter().flatten().zip(&self.0);
         let found = all.find(|(of, _)| **of == name);
@@ -46,7 +46,7 @@ impl BridgeCounters {
         }
     }
 
-    /// Returns the present numbers, and those of the network.
+    /// Returns the present counts of the bridge, together with `packets`, the counts of the network.
     fn read(&self, packets: Vec<(&'static str, u64)>) -> BridgeCounts {
         let mut numbers = self.0.iter().map(|counter| counter.load(Relaxed));
         let [closed, dropped, notices] =
@@ -67,11 +67,11 @@ impl BridgeCounters {
 /// | `handshake_timeout`, `frame_timeout` | the first exchange, or a frame, was not complete in time |
 /// | `frame_too_large`, `malformed`, `protocol`, `sequence` | the peer sent a frame that is too long, is not of this protocol, comes at the wrong point, or is missing or repeated |
 /// | `version`, `cluster` | the two sides have no common version, or belong to two clusters |
-/// | `self`, `stale`, `name_held`, `wrong_link` | the peer has this node's name; a later process with its name is known; an earlier one is still linked; the peer confirmed another connection |
+/// | `self`, `stale`, `name_held`, `wrong_link` | the peer has this node's name; a later process with the peer's name is known; an earlier process with the peer's name is still linked; the peer confirmed another connection |
 /// | `auth_failed`, `tls`, `secret` | a name or the peer's certificate is not accepted; TLS failed, only one side speaks it, or the peer does not accept this node's certificate; the secrets differ |
 /// | `from_not_allowed`, `role`, `term`, `unknown_targets` | the peer spoke for an agent that is not its own, exceeded its rights, sent an impossible term, or wrote too often to agents that are not here |
-/// | `too_many_agents`, `openings`, `rate`, `too_many_connections`, `peer_limit` | the peer exceeded a limit of this node; the last one: this node would exceed a limit of the peer |
-/// | `slow_peer`, `silent`, `lost` | the peer does not read, or sends nothing; the connection ended |
+/// | `too_many_agents`, `openings`, `rate`, `too_many_connections`, `peer_limit` | the peer exceeded a limit of this node; `peer_limit`: this node would exceed a limit of the peer |
+/// | `slow_peer`, `silent`, `lost` | the peer does not read; the peer sends nothing; the connection ended |
 /// | `replaced`, `goodbye`, `leaving` | another link to the peer took over; the peer said goodbye; this node stops, or has removed the peer |
 ///
 /// | dropped messages | because |

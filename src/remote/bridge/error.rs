@@ -84,7 +84,7 @@ pub enum BridgeError {
         #[source]
         reason: io::Error,
     },
-    /// The node's last incarnation cannot be read from the file, or the new one cannot be saved in it.
+    /// The node's last incarnation cannot be read from the file, or the new incarnation cannot be saved in the file.
     #[error("the number of this node's last start cannot be kept in {}: check the file, its folder and its permissions, and give each node a file of its own ({reason})", path.display())]
     Memory {
         /// The file.
@@ -93,7 +93,8 @@ pub enum BridgeError {
         #[source]
         reason: io::Error,
     },
-    /// The node's last incarnation cannot be read from the store of its votes, or the new one cannot be saved in it.
+    /// The node's last incarnation cannot be read from the store of its votes, or the new incarnation cannot be saved
+    /// in the store.
     #[error(
         "the number of this node's last start cannot be kept in the store of its votes: {reason}"
     )]
@@ -105,9 +106,9 @@ pub enum BridgeError {
     /// A group cannot be opened to other hosts.
     #[error("group {group} cannot be carried: {reason}")]
     Open {
-        /// Its name.
+        /// Name of the group.
         group: String,
-        /// Why.
+        /// The reason.
         #[source]
         reason: OpenError,
     },
@@ -125,7 +126,7 @@ pub enum BridgeError {
     #[error("the sentinel cannot be used: {0}")]
     Sentinel(#[source] crate::remote::sentinel::SentinelError),
     /// The [transport](crate::remote::transport) does not [open](crate::remote::transport::Transport::open). The
-    /// transport's own error is inside: `reason.get_ref()`, then `downcast_ref`.
+    /// contained error holds the transport's own error: call `get_ref` on it, then `downcast_ref`.
     #[error(transparent)]
     Transport(io::Error),
     /// The calling thread has no runtime.

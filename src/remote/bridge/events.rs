@@ -48,9 +48,10 @@ pub enum BridgeEvent {
         /// The address that is dialled; `None` if the peer has to dial.
         address: Option<String>,
     },
-    /// A link was closed or not accepted, by this side or, if the name is `goodbye`, by the other side.
+    /// A link was closed or not accepted, by this side or, if `name` is `goodbye`, by the other side.
     Refused {
-        /// The node that was dialled, or the node of a link that was ready. A name that is only claimed is in `names`.
+        /// The node that was dialled, or the node of a link that was ready. A claimed name without a proof is in
+        /// `names`.
         node: Option<NodeId>,
         /// The other end: an address without port, or the address that was dialled.
         from: String,
@@ -58,9 +59,9 @@ pub enum BridgeEvent {
         name: &'static str,
         /// The reason in words for people. The words may change.
         reason: String,
-        /// For a security log, if the name is `auth_failed`: the first names in the certificate of the other end, if it is
-        /// not that of an expected node, and an authority that this side trusts has issued it; or the name in a HELLO
-        /// that this side does not accept, which is not proved. Otherwise empty.
+        /// For a security log, if `name` is `auth_failed`. The first names in the certificate of the other end, if the
+        /// certificate does not belong to the expected node but comes from an authority that this side trusts. Or the
+        /// unproved name in a HELLO that this side does not accept. Otherwise empty.
         names: Vec<String>,
     },
     /// This side's certificate expires soon. After that time connections are refused.
@@ -79,8 +80,8 @@ pub enum BridgeEvent {
         agent: AgentId,
     },
     /// An agent of a peer has lost its name in a group here, because another agent with this name has started at
-    /// another place. At that time the peer could not be reached, or its agent had certainly ended. If the peer returns
-    /// and still has this agent, [`NameTaken`](Self::NameTaken) follows.
+    /// another place. When the other agent started, the peer could not be reached, or the peer's agent had certainly
+    /// ended. If the peer returns and still runs the agent that lost its name, [`NameTaken`](Self::NameTaken) follows.
     NameTakenOver {
         /// The peer whose agent had the name.
         node: NodeId,
@@ -105,12 +106,12 @@ pub enum BridgeEvent {
         node: NodeId,
         /// The group.
         group: AgentId,
-        /// The rules of its agents, in words.
+        /// The rules of the peer's agents, in words.
         theirs: String,
         /// The rules of the agents of this process, in words.
         mine: String,
     },
-    /// The bridge crashed and was restarted. It makes its links again.
+    /// The bridge crashed and was restarted. The bridge makes its links again.
     Restarted,
     /// The bridge has ended for good: it was stopped, or crashed too often. Agents of other nodes are no longer
     /// members here, and the port is free.
@@ -119,12 +120,12 @@ pub enum BridgeEvent {
     /// About one address at most eight reports are made at once, and then one per second; about all addresses together
     /// at most 64, and then ten per second. The counters count all refusals.
     LeftOut {
-        /// The number.
+        /// Number of refused connections without a report.
         events: u64,
     },
     /// The listener was too slow, and has lost events.
     Missed {
-        /// Their number.
+        /// Number of lost events.
         events: u64,
     },
 }

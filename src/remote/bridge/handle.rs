@@ -36,7 +36,7 @@ impl BridgeHandle {
         &self.shared.me.node
     }
 
-    /// Returns this incarnation of the node.
+    /// Returns the present incarnation of the node.
     pub fn incarnation(&self) -> NodeIncarnation {
         self.shared.me.incarnation
     }
@@ -47,8 +47,8 @@ impl BridgeHandle {
         self.local
     }
 
-    /// Adds a peer while the bridge runs. If this peer came only from a list of voters before, the bridge dials it by
-    /// this definition from then on, and the peer may still send messages for these voters.
+    /// Adds a peer while the bridge runs. If the peer came only from a list of voters before, the bridge dials it by
+    /// the new definition from then on, and the peer may still send messages for its voters in the list.
     ///
     /// # Errors
     /// [`BridgeError`], and nothing was changed: [`Node`](BridgeError::Node), [`PeerTaken`](BridgeError::PeerTaken),
@@ -65,15 +65,16 @@ impl BridgeHandle {
     /// whether the peer existed.
     ///
     /// You may also remove the host of a voter: the voter remains a voter, but this host does not reach it. The next
-    /// list of voters, which repeats the remaining voters, does not bring the peer back. A list with another voter at
-    /// that host brings it back, and so does [`add_peer`](Self::add_peer). A bridge that starts anew does not know of
-    /// the removal: to remove a voter for good, remove it from the list of voters first.
+    /// list of voters, which repeats the remaining voters, does not bring the peer back. The peer comes back if a list
+    /// adds a voter at its host, or if you call [`add_peer`](Self::add_peer). A bridge that starts anew does not know
+    /// of the removal: to remove a voter for good, remove it from the list of voters first.
     pub fn remove_peer(&self, node: &NodeId) -> bool {
         self.shared.forget(node)
     }
 
     /// Sets the contacts of the voters of a group from this epoch on: each voter, its node, and the address to dial.
-    /// Returns the reasons why contacts were not used. An election calls this by itself when its voters have changed.
+    /// Returns the reasons why contacts were not used. An election calls this function by itself when its voters have
+    /// changed.
     #[doc(hidden)]
     #[cfg(feature = "testkit")]
     pub fn decree_peers(
@@ -138,11 +139,11 @@ impl BridgeHandle {
 
     /// Ends the bridge politely: it accepts no more connections, sends the waiting messages, and says goodbye to every
     /// peer. The peers suspect the agents of this process at once. When this function returns, another bridge may
-    /// listen at the port. Let the agents [leave](crate::agent::ElectionHandle::leave) before, so that their peers know
-    /// that they have left.
+    /// listen at the port. Let the agents [leave](crate::agent::ElectionHandle::leave) before you call this function,
+    /// so that the peers know that the agents have left.
     ///
     /// # Errors
-    /// [`DrainTimedOut`] if this took longer than `limit`. The bridge has stopped anyway.
+    /// [`DrainTimedOut`] if the drain took longer than `limit`. The bridge has stopped anyway.
     pub async fn drain(&self, limit: Duration) -> Result<(), DrainTimedOut> {
         let drain = async {
             self.addr.send(DrainLinks).await.ok(); // an error means that the bridge has already ended

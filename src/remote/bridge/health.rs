@@ -29,18 +29,21 @@ pub(crate) struct PeerHealth {
     trouble: Mutex<Option<LinkTrouble>>,
     /// The groups that the peer has announced on the present link.
     opened: Mutex<PeerGroups>,
-    /// Time at which a process of this name was last refused because another one is linked, if ever.
+    /// Time at which this side last refused a process because another process of the same name is linked; `None` before
+    /// the first refusal.
     contested: Mutex<Option<Time>>,
-    /// Time at which the peer last reported that it has refused an earlier process with this node's name, if ever.
+    /// Time at which the peer last reported that it has refused an earlier process with this node's name; `None` before
+    /// the first report.
     twin: Mutex<Option<Time>>,
-    /// Time at which the peer last sent a term that is later than the clock of this host allows, if ever.
+    /// Time at which the peer last sent a term that is later than the clock of this host allows; `None` before the
+    /// first such term.
     ahead: Mutex<Option<Time>>,
     /// Round-trip time of the last ping, if one was answered.
     echo: Mutex<Option<Duration>>,
 }
 
-/// Time after which a dispute about a name, or a clock that is ahead, is no longer reported. If it continues, it is
-/// noticed again within a few seconds.
+/// Time after which a dispute about a name, or a clock that is ahead, is no longer reported. If the dispute or the
+/// wrong clock continues, the bridge notices it again within a few seconds.
 const RECENT: Duration = Duration::from_secs(60);
 
 /// The groups of a peer.
@@ -106,7 +109,7 @@ impl LinkTrouble {
         }
     }
 
-    /// Returns whether another link to the peer replaced this one, so that the end of this link is not a problem.
+    /// Returns whether the link ended because another link to the peer replaced it. Such an end is not a problem.
     fn is_replacement(&self) -> bool {
         let replaced = [Closed::Replaced, Closed::Goodbye(Farewell::Replaced)];
         matches!(self, Self::Closed(why) if replaced.contains(why))
@@ -126,8 +129,8 @@ impl LinkTrouble {
         }
     }
 
-    /// `IsSelf` is no dispute, because the address of the peer may be the address of this process. Its advice has both
-    /// causes.
+    /// `IsSelf` is not a dispute: perhaps the address of the peer is the address of this process. The advice for
+    /// `IsSelf` covers both causes, the name and the address.
     fn dispute(&self) -> Option<NameDispute> {
         match self {
             Self::Closed(Closed::Goodbye(Farewell::Stale | Farewell::NameHeld)) => {
@@ -164,8 +167,8 @@ impl PeerHealth {
         }
     }
 
-    /// Notes that the peer has announced all of its groups. Returns the first of them if this side carries none of
-    /// them.
+    /// Notes that the peer has announced all of its groups. If this side carries none of these groups, returns the
+    /// first of them.
     pub(crate) fn all_told(&self) -> Option<String> {
         let mut groups = lock(&self.opened);
         groups.are_all = true;
@@ -196,7 +199,7 @@ impl PeerHealth {
         lock(&self.opened).known.insert(group.to_owned(), said);
     }
 
-    /// Notes that a ping was answered after this time.
+    /// Notes the time that the peer took to answer a ping.
     pub(crate) fn echoed(&self, after: Duration) {
         *lock(&self.echo) = Some(after);
     }
@@ -220,13 +223,14 @@ fn is_news(noted: &Mutex<Option<Time>>, now: Time) -> bool {
 /// Returns the time without a link after which a node's last incarnation is forgotten, by the limit and by the rules of
 /// the groups.
 ///
-/// It is zero if the rules of all groups allow a leader on each side of a partition. Then two processes of one name do no
-/// more harm, and the earlier one takes part again as soon as the later one has ended. It is never shorter than a promise:
-/// an earlier process that votes in place of the later process does not know its promises, and two agents could lead.
+/// The time is zero if the rules of all groups allow a leader on each side of a partition. Then two processes of one
+/// name do no more harm than a partition, and the earlier process takes part again as soon as the later process has
+/// ended. Otherwise the time is never shorter than a promise: an earlier process that votes in place of the later
+/// process does not know the promises of the later process, and two agents could lead.
 ///
-/// A goodbye of the later process does not shorten it. A bridge also says goodbye when it removes this peer, or stops
-/// before its agents: the later process may go on to vote at other nodes, while the earlier one votes here. And a promise
-/// outlasts the process that made it. A restart of the earlier process ends the wait.
+/// A goodbye of the later process does not shorten the time. A bridge also says goodbye when it removes this peer, or
+/// stops before its agents: the later process may go on to vote at other nodes, while the earlier process votes here.
+/// And a promise outlasts the process that made it. A restart of the earlier process ends the wait.
 fn forgets_after(limit: Duration, rules: &[Requirements]) -> Duration {
     if !rules.is_empty() && rules.iter().all(|of| of.leaders == Leaders::PerSide) {
         return Duration::ZERO;
@@ -236,7 +240,7 @@ fn forgets_after(limit: Duration, rules: &[Requirements]) -> Duration {
 }
 
 impl BridgeState {
-    /// Returns the time for which a node without a link still excludes an earlier process of its name.
+    /// Returns the time without a link after which an earlier process of a node's name may take part.
     ///
     /// See [`forgets_after`].
     pub(crate) fn forgets_after(&self) -> Duration {
@@ -248,7 +252,7 @@ impl BridgeState {
         forgets_after(self.limits.forget(), &rules)
     }
 
-    /// Notes that a link with this node ended, or that an attempt to dial it failed.
+    /// Notes that a link with this node ended, or that an attempt to dial this node failed.
     pub(crate) fn note_failure(&self, node: &NodeId, trouble: LinkTrouble) {
         let Some(peer) = self.peer(node) else {
             return;

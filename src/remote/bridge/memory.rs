@@ -3,7 +3,7 @@
 //!
 //! Decided here: the next incarnation. Not here: how a file is made durable (`record_file` of `bully-register`).
 //!
-//! Peers refuse an incarnation of a node that is earlier than the last one that they met, since they could not
+//! Peers refuse an incarnation of a node that is earlier than the last incarnation that they met, since they could not
 //! distinguish a restart from an earlier process. A wall clock alone does not give growing numbers: after a start with
 //! a clock ten years ahead, or after the clock was set back by an hour, a node would be refused until the peers
 //! [forget](crate::remote::Limits::forget) its last incarnation. The last incarnation plus one is not enough either: an
@@ -12,8 +12,8 @@
 //!
 //! This memory may also contain an earlier incarnation, after a backup was restored or a file was copied. Then the wall
 //! clock decides, as without a memory. If the clock was set back as well, the peers know a later incarnation: they
-//! refuse this one, with a message that gives this reason, until they forget the later one. The leadership does not
-//! depend on this memory.
+//! refuse the new incarnation, with a message that gives this reason, until they forget the later incarnation. The
+//! leadership does not depend on this memory.
 
 use std::{
     io,
@@ -90,7 +90,7 @@ fn parse(text: &str) -> Option<NodeIncarnation> {
 
 /// Number of incarnations that are kept free between two processes of a node, because the agents of a node number their
 /// incarnations from the node's own. An incarnation from the clock grows by this number in 16 ms. No process ends and
-/// starts again in that time, so the clock stays ahead of the kept number.
+/// starts again within 16 ms, so the clock stays ahead of the kept number.
 const SHARE: u64 = 1 << 20;
 
 const HEAD: &str = "actix-bully node incarnation ";
@@ -168,7 +168,7 @@ mod tests {
         assert!(begin(&folder.path().join("none").join("node"), at(1)).is_err());
     }
 
-    /// What one release writes, a later one reads.
+    /// A later release reads the file of an earlier release.
     #[test]
     fn the_record_is_one_line_of_text() {
         let folder = tempfile::tempdir().unwrap();

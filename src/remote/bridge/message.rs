@@ -23,7 +23,7 @@ pub(crate) struct LinkReady {
     pub(crate) close: oneshot::Sender<Closed>,
 }
 
-/// A connection has ended, or was never made. It is sent exactly once for each connection.
+/// A connection has ended, or was never made. This message is sent exactly once for each connection.
 #[derive(Debug, Message)]
 #[rtype(result = "()")]
 pub(crate) struct ConnectionEnded {
@@ -37,9 +37,9 @@ pub(crate) struct ConnectionEnded {
 /// The way in which a connection ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum ConnectionOutcome {
-    /// Before it was ready.
+    /// The connection ended before it was ready.
     Failed(DialError),
-    /// After it was ready for the time `lasted`.
+    /// The connection ended after it was ready for the time `lasted`.
     Closed { why: Closed, lasted: Duration },
 }
 

@@ -56,9 +56,9 @@ impl Spent {
     }
 }
 
-/// The numbers are chosen, as those of [`IN_ALL`]: a person sees the first reports of a fault at once. Ten reports a
-/// second in all are 36,000 lines an hour. Far more would fill the log; far fewer would hide the reports about other
-/// addresses.
+/// The numbers here and in [`IN_ALL`] are chosen: a person sees the first reports of a fault at once. Ten reports a
+/// second in all are 36,000 lines an hour. Far more reports would fill the log; far fewer would hide the reports about
+/// other addresses.
 const PER_ADDRESS: Frequency = Frequency {
     every: Duration::from_secs(1),
     burst: 8,

@@ -1,7 +1,7 @@
 //! The state that all parts of one bridge share, through all its restarts.
 //!
 //! Decided here: which state outlasts a crash of the actor: the identity of this side, the agents of every peer, and
-//! all counters. Links do not outlast it; they are made again.
+//! all counters. Links do not outlast a crash; they are made again.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -90,12 +90,13 @@ pub(crate) struct PeerState {
     pub(crate) address: Option<String>,
     pub(crate) rights: LiveRights,
     pub(crate) agents: Mutex<PeerAgents>,
-    /// Its routes into the groups, in the order in which the bridge carries the groups.
+    /// The routes of the peer into the groups, in the order in which the bridge carries the groups.
     pub(crate) routes: Vec<Arc<dyn NodeRoute>>,
     /// Whether an agent of this peer was refused in any group because another agent has its name.
     refusals: Arc<AtomicBool>,
     pub(crate) stage: Mutex<LinkStatus>,
-    /// Whether it was reported that the peer was never seen. Kept here, so that a bridge that crashed does not repeat it.
+    /// Whether the bridge has reported that the peer was never seen. Kept here, so that the bridge does not repeat the
+    /// report after a crash.
     told_unseen: AtomicBool,
     /// Facts about the peer for people.
     pub(crate) health: PeerHealth,
@@ -169,8 +170,8 @@ impl BridgeState {
     /// Begins a connection. Returns its number, and this side's half of the link's name.
     ///
     /// The half begins with the number of the connection, and a link's name begins with the half of the node with the
-    /// lower name. So of two links between two incarnations, the one that this lower node began later has the higher
-    /// name, and stays.
+    /// lower name. So the later a link was begun by the node with the lower name, the higher is the link's name. Of two
+    /// links between two incarnations, the link with the higher name stays.
     pub(crate) fn begin(&self) -> (ConnId, Nonce) {
         let serial = self.serial.fetch_add(1, Relaxed);
         let count = u32::try_from(serial).unwrap_or(u32::MAX);
@@ -263,15 +264,15 @@ impl BridgeState {
         })
     }
 
-    /// Returns whether the peer's agents of a carried group follow the same rules as the agents here. If no agent is here
-    /// yet, they do.
+    /// Returns whether this side carries the group by the rules that the peer has announced. If no agent runs here yet,
+    /// every rule is accepted.
     pub(crate) fn standing(&self, group: usize, opening: &Opening<'_>) -> GroupStanding {
         let carried = self.carried.get(group);
         match carried.and_then(|carried| carried.requirements()) {
             Some(mine) if !GroupRules::opened(opening).meet(&mine) => GroupStanding::Mismatch,
             Some(_) => GroupStanding::Carried(group),
             None => {
-                // The guard of terms learns the peer's epoch here. Otherwise the peer's first term in that epoch would
+                // The guard of terms learns the peer's epoch here. Otherwise the peer's first term in the epoch would
                 // seem much too high, and would end the link.
                 if let Some(guard) = self.guards.get(group) {
                     guard.count_from(opening.rules, opening.epoch);
@@ -294,7 +295,7 @@ impl BridgeState {
         if why == Closed::Leaving {
             return info!(peer, addr = from, reason = %why, "link ended");
         }
-        // The number of reports that were left out before, if this one may be made.
+        // Number of reports that were left out before, if a report may be made now.
         let Some(left_out) = lock(&self.noise).may_tell(self.now(), from) else {
             return;
         };
@@ -341,7 +342,7 @@ impl BridgeState {
     }
 
     /// Warns once for each group whose hosts may have two leaders if they lose contact. Within a process no partition
-    /// can happen, so a user may never have seen that case before.
+    /// can happen, so a user may never have seen two leaders before.
     fn warn_of_two_leaders(&self, group: usize, leaders: Leaders) {
         let is_safe = matches!(leaders, Leaders::PerTerm | Leaders::PerInstant);
         if is_safe || !lock(&self.warned).insert(group) {
@@ -384,7 +385,8 @@ impl PeerState {
         lock(&self.agents)
     }
 
-    /// Returns whether the peer never had a link and this was not reported yet.
+    /// Returns whether the peer never had a link and the bridge has not reported that yet. The first such call counts
+    /// as the report.
     pub(crate) fn tells_unseen(&self) -> bool {
         self.agents().latest.is_none() && !self.told_unseen.swap(true, Relaxed)
     }

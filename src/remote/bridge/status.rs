@@ -15,21 +15,21 @@ use crate::{
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct PeerStatus {
-    /// Its name.
+    /// Name of the peer.
     pub node: NodeId,
     /// The address to dial; `None` if the peer has to dial.
     pub address: Option<String>,
     /// The state of the link.
     pub link: LinkStatus,
-    /// The latest incarnation of its process that was ever linked; `None` before the first link.
+    /// The latest incarnation of the peer's process that was ever linked; `None` before the first link.
     pub incarnation: Option<NodeIncarnation>,
-    /// Number of its agents that are members of groups here, in all groups.
+    /// Number of the peer's agents that are members of groups here, in all groups.
     pub agents: usize,
-    /// Number of messages to it that were lost on this side: they were too old without a link, exceeded the limit of
-    /// the queue, were longer than a frame, or were for an agent that the peer does not have.
+    /// Number of messages to the peer that were lost on this side: they became too old without a link, exceeded the
+    /// limit of the queue, were longer than a frame, or were for an agent that the peer does not have.
     pub lost: u64,
-    /// Time without a link: since the last link or, if there was none, since the node became a peer; `None` while there
-    /// is a link. As JSON: `unlinked_ms`.
+    /// Time without a link: since the last link or, without any link so far, since the node became a peer; `None` while
+    /// there is a link. As JSON: `unlinked_ms`.
     #[serde(rename = "unlinked_ms", serialize_with = "shown::optional_millis")]
     pub unlinked_for: Option<Duration>,
     /// The reason why the last link ended or the last attempt failed; `None` while there is a link. For people: the

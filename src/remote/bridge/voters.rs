@@ -1,6 +1,6 @@
 //! The peers of a bridge come from its operator and from the voters of its groups. This file carries out the decisions
-//! of a [`PeerBook`] about them. The book stays locked until a decision is carried out, so decisions are carried out
-//! one after the other.
+//! of a [`PeerBook`] about the peers. The book stays locked until a decision is carried out, so decisions are carried
+//! out one after the other.
 
 use std::sync::{Arc, Weak};
 
@@ -66,8 +66,8 @@ impl BridgeState {
         refused
     }
 
-    /// Notes that this agent has to become a voter of a group, and that the leader, which is in this process, does not
-    /// receive its messages. Returns the reason if the agent's host cannot become a peer.
+    /// Notes that the agent `new` has to become a voter of a group, and that the leader, which is in this process, does
+    /// not receive the agent's messages. Returns the reason if the agent's host cannot become a peer.
     pub(crate) fn want(&self, group: &str, new: &NewVoter) -> Option<String> {
         let contact = match contact(new)? {
             Ok(contact) => contact,
@@ -92,7 +92,8 @@ impl BridgeState {
         }
     }
 
-    /// Returns whether messages to this address are safe from readers, or whether unencrypted messages are allowed.
+    /// Returns whether the bridge may dial this address: others cannot read the messages on the way, or unencrypted
+    /// messages are allowed.
     fn may_dial(&self, address: &str) -> bool {
         self.is_dangerous || self.security.is_some() || self.transport.is_loopback(address)
     }
@@ -117,7 +118,8 @@ impl BridgeState {
         true
     }
 
-    /// Removes a peer for an operator, whatever its source. Returns whether the peer existed.
+    /// Removes a peer for an operator, whether the configuration, an operator or a list of voters added it. Returns
+    /// whether the peer existed.
     pub(crate) fn forget(&self, node: &NodeId) -> bool {
         let mut book = lock(&self.book);
         let is_known = self.peer(node).is_some();

@@ -2,16 +2,16 @@
 //! the last epoch.
 //!
 //! A group can never return from an epoch that it has entered, and there are only 2^24 epochs. Decided here: which
-//! messages are accepted if their epoch is later than the epoch of the agents of this process. To accept such a message
-//! does not enter its epoch: the election asks for the decree.
+//! messages are accepted if their epoch is later than the epoch of the agents of this process. An accepted message does
+//! not bring the group into the later epoch: the election first asks for the decree.
 //! | rule | what it decides |
 //! |---|---|
 //! | `one-word-goes-256-epochs` | a message that is at most 256 epochs ahead of the agents here is accepted from any peer whose role allows it |
 //! | `a-quorum-vouches` | a message that is further ahead is accepted up to the epoch that enough voters to elect a leader have named |
 //!
 //! Each epoch changes one voter. A host that was away during many changes may know no present voter that could vouch,
-//! so the next 256 epochs need none. A number that is wrong by chance is nearly always further ahead. A voter that lies
-//! needs 2^16 lies to exhaust the epochs, and could do more harm by voting for two leaders.
+//! so the next 256 epochs need no quorum that vouches. A number that is wrong by chance is nearly always further ahead.
+//! A voter that lies needs 2^16 lies to exhaust the epochs, and could do more harm by voting for two leaders.
 
 use std::collections::BTreeMap;
 
@@ -27,7 +27,7 @@ impl LaterEpochs {
 
     /// Returns whether a message of a later epoch is accepted while the agents of this process are in the epoch
     /// `present`. `voter` contains the sender and the number of voters that elect a leader; `None` if the sender is not
-    /// a voter in the list of these agents.
+    /// a voter in the list of this process's agents.
     pub(super) fn hear(
         &mut self,
         present: u64,

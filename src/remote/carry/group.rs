@@ -28,9 +28,9 @@ pub(crate) trait Carried: Debug + Send + Sync {
     /// Watches the members of this process. Each call of the returned function reads the members, and `notify` is
     /// called at the first change after that call.
     fn watch(&self, notify: Box<dyn Fn() + Send + Sync>) -> LookAtMembers;
-    /// Returns the requirements that the group's agents of this process share; `None` if there are none yet.
+    /// Returns the requirements that the group's agents of this process share; `None` if the process has no agent yet.
     fn requirements(&self) -> Option<Requirements>;
-    /// Returns the timings of the group's agents of this process; `None` if there are none yet.
+    /// Returns the timings of the group's agents of this process; `None` if the process has no agent yet.
     fn pace(&self) -> Option<Pace>;
     /// Gives the group a reporter that knows its peers.
     fn add_reporter(&self, reporter: &Weak<dyn PeerReporter>);
@@ -43,7 +43,7 @@ pub(crate) trait Carried: Debug + Send + Sync {
 /// now. It is called under a lock of the group: it must neither block nor use the group.
 pub(crate) type Lost = Box<dyn Fn(&AgentId, &Holder) + Send + Sync>;
 
-/// The route of one other node into a group, by which that node reports its own agents only; see [`Remote`].
+/// The route of one other node into a group. By this route the node reports its own agents only; see [`Remote`].
 pub(crate) trait NodeRoute: Debug + Send + Sync {
     /// Notes whether a link to the node exists.
     fn set_up(&self, is_up: bool);
@@ -58,7 +58,7 @@ pub(crate) trait NodeRoute: Debug + Send + Sync {
 /// The mailboxes of a group's agents of this process, for messages of one node; see [`NodeRoute::mailboxes`].
 pub(crate) trait Mailboxes {
     /// Decodes a message, checks that its sender may send it, and delivers it to the agents `to`, or to all members of
-    /// this process. It is the only function by which a message of another host reaches a mailbox.
+    /// this process. No other function puts a message of another host into a mailbox.
     ///
     /// Returns the number of mailboxes that accepted the message and the number of full mailboxes, or the reason why
     /// the message was dropped.
@@ -79,11 +79,11 @@ pub(crate) type LookAtMembers = Box<dyn Fn() -> LocalMembers + Send>;
 /// The members of a group in this process.
 #[derive(Debug, Default, PartialEq)]
 pub(crate) struct LocalMembers {
-    /// The requirements that they share, if there are any members.
+    /// The requirements that the members share; `None` without a member.
     pub(crate) requirements: Option<Requirements>,
-    /// Ordered by name.
+    /// The members, ordered by name.
     pub(crate) members: Vec<Member>,
-    /// The leader, if it is one of these members.
+    /// The leader of the group, if it is in `members`.
     pub(crate) leader: Option<Leader>,
 }
 
@@ -183,8 +183,8 @@ struct TypedMailboxes<'a, M: RemoteMessage> {
     route: &'a TypedRoute<M>,
     terms: &'a GroupTermGuard,
     snapshot: Arc<Snapshot<M>>,
-    /// Number of delivered messages that the group's counter does not contain yet. All threads share that counter, so
-    /// it changes once for each frame.
+    /// Number of delivered messages that the group's counter does not contain yet. All threads share the counter, so it
+    /// is changed only once for each frame.
     sent: u64,
     /// Whether a leader's heartbeat was delivered.
     has_beat: bool,
@@ -211,9 +211,9 @@ impl<M: RemoteMessage> Mailboxes for TypedMailboxes<'_, M> {
                 return Ok(Err(DropReason::UnvouchedTerm));
             }
         }
-        // The name belongs to another agent, so this sender is not the member that the others know by that name. Or
-        // this node's agents were removed here because the node followed other rules, and this is a late message on a
-        // link that was replaced.
+        // The name belongs to another agent, so the sender is not the member that other agents know by this name. Or
+        // the sender's node followed other rules, so its agents were removed here, and this late message came on a link
+        // that was replaced.
         if !is_member {
             return Ok(Err(DropReason::RefusedName));
         }

@@ -41,7 +41,7 @@ impl fmt::Debug for WallMillis {
     }
 }
 
-/// The terms that peers may send in a group. Terms of different rules are not compared.
+/// The terms that peers may send in a group. Terms of two elections with different rules are not compared.
 #[derive(Debug)]
 pub(crate) struct GroupTermGuard {
     /// The clock for rules whose terms follow the wall clock.
@@ -57,7 +57,7 @@ struct KnownTerms {
     rules: Option<(String, u64)>,
     terms: TermGuard,
     later: LaterEpochs,
-    /// Facts about the group's agents in this process; `None` while there are none.
+    /// Facts about the group's agents in this process; `None` while this process has no agent.
     here: Option<AgentsHere>,
 }
 
@@ -85,7 +85,8 @@ impl KnownTerms {
 }
 
 impl AgentsHere {
-    /// Returns the agent if it is a voter, with the number of voters that is enough to vouch.
+    /// Returns the agent if it is a voter, with the number of voters that have to send a term before the term is
+    /// accepted.
     fn voter<'a>(&self, from: Option<&'a AgentId>) -> Option<(&'a AgentId, usize)> {
         let (names, quorum) = self.voters.as_ref()?;
         let voter = from.filter(|from| names.contains(from))?;
@@ -115,9 +116,9 @@ impl GroupTermGuard {
         });
     }
 
-    /// Sets the rules and the epoch to which the terms belong from now on: those of the agents of this process or, if
-    /// it has none, those of a peer. Otherwise a node without agents would consider the first term of its peers' next
-    /// epoch absurd.
+    /// Sets the rules and the epoch to which the terms belong from now on: the rules and the epoch of the agents of
+    /// this process or, if this process has no agents, of a peer. Otherwise a node without agents would consider the
+    /// first term of its peers' next epoch absurd.
     pub(crate) fn count_from(&self, rules: &str, epoch: u64) {
         let mut known = lock(&self.known);
         let are_same = |(name, of): &(String, u64)| name == rules && *of == epoch;
@@ -136,8 +137,8 @@ impl GroupTermGuard {
     }
 
     /// Accepts the term that an agent of a peer sends, or refuses it. Returns whether the message may be delivered.
-    /// `from` is that agent, if it owns its name here. See [`TermGuard::hear`]; where no list of voters exists,
-    /// [`TermGuard::admit`].
+    /// `from` is the sending agent, or `None` if the name belongs to another agent here. See [`TermGuard::hear`]; where
+    /// no list of voters exists, see [`TermGuard::admit`].
     pub(crate) fn admit(&self, term: Term, from: Option<&AgentId>) -> Result<bool, TermFault> {
         if term.0 < self.unknown_from.load(Relaxed) {
             return Ok(true); // the term is known: the guard would accept it, and note nothing

@@ -5,8 +5,8 @@
 //!   the reader of a link ─▶ Mailboxes ─▶ Group ─▶ the agents here
 //! ```
 //!
-//! Decided here: which messages and members of a group cross. Not here: their form on the wire, and which agents
-//! may send them.
+//! Decided here: which messages and members of a group cross to other hosts. Not here: the form of messages and members
+//! on the wire, and which agents may send messages.
 
 mod announce;
 mod epochs;

@@ -1,10 +1,10 @@
-//! The agents of a node, as its rosters and this side's groups know them: which of them are members here.
+//! The agents of a node, by its rosters, and whether each of them is a member of its group here.
 //!
-//! Decided here: how the rosters of another host change a group. If an end is confirmed on that host, it is confirmed
-//! here; the end of a whole node is only suspected. If the name of an announced agent belongs to another agent, the
-//! announced agent is refused and remembered, and gets the name when it becomes free. All changes of a group in one
-//! roster are one step of the group. If a link announces a group from the beginning, the members do not change until it
-//! is known which agents are gone.
+//! Decided here: how the rosters of another host change a group. If the other host has confirmed the end of an agent,
+//! the end is confirmed here; the end of a whole node is only suspected. If the name of an announced agent belongs to
+//! another agent, the announced agent is refused and remembered, and gets the name when it becomes free. All changes of
+//! a group in one roster are one step of the group. If a link announces a group from the beginning, no member is
+//! removed until it is known which agents are gone.
 
 use std::{
     collections::BTreeMap,
@@ -149,8 +149,8 @@ impl PeerAgents {
             return;
         }
         let is_same = self.incarnation == self.latest;
-        // This is set now, and not when the link began, because until now the members were the agents of the former
-        // incarnation.
+        // The incarnation is set now, and not when the link began, because until now the members were the agents of the
+        // former incarnation.
         self.incarnation = self.latest;
         for table in &mut self.groups {
             let round = table.round;
@@ -168,7 +168,8 @@ impl PeerAgents {
         }
     }
 
-    /// Returns whether rosters of that link are used: it is the newest link, and the node's end was not reported.
+    /// Returns whether rosters of the link `link` are used: the link is the newest, and the node's end was not
+    /// reported.
     fn counts(&self, link: LinkId) -> bool {
         let is_told = self.told.is_some() && self.told == self.latest;
         self.link == Some(link) && !is_told
@@ -183,8 +184,8 @@ impl PeerAgents {
     /// Begins with a ready link: every group begins anew, and only reports of this link are used from now on.
     pub(crate) fn begin(&mut self, incarnation: NodeIncarnation, link: LinkId) {
         if self.latest.is_some_and(|latest| latest != incarnation) {
-            // The waiting messages are for a process that has ended. Its successor must not receive them, however the
-            // end became known. Some were sent later, to members that are only suspected.
+            // The waiting messages are for a process that has ended. The next process of the node must not receive
+            // them. Some of them were sent after the end, to members that are only suspected.
             self.outbox.clear();
         }
         if self.latest.is_some_and(|latest| latest > incarnation) {
@@ -203,13 +204,14 @@ impl PeerAgents {
         self.note_refusals();
     }
 
-    /// Returns the node's incarnation that the link belongs to; `None` without a link.
+    /// Returns the incarnation of the node that has the present link; `None` without a link.
     pub(crate) fn linked(&self) -> Option<NodeIncarnation> {
         self.latest.filter(|_| self.link.is_some())
     }
 
     /// Returns the latest incarnation of the node, so that a link of an earlier incarnation is refused. `None` if the
-    /// node had no link for the time `forget`: a number that was once too high must not exclude the node for good.
+    /// node had no link for the time `forget`: an incarnation whose number was too high by mistake must not exclude the
+    /// node for good.
     pub(crate) fn latest_at(&self, now: Time, forget: Duration) -> Option<NodeIncarnation> {
         let is_long_gone = self.link.is_none() && now.since(self.lost) >= forget;
         self.latest.filter(|_| !is_long_gone)
@@ -291,7 +293,7 @@ impl PeerAgents {
         self.note_refusals();
     }
 
-    /// Tries again to add the refused agents, whose names belonged to other agents.
+    /// Tries again to add the refused agents of a group, whose names belonged to other agents.
     pub(crate) fn retry(&mut self, group: usize) {
         if self.link.is_none() {
             return; // an agent without a link would lose the name again at once
@@ -321,7 +323,7 @@ impl PeerAgents {
         self.link.is_none().then(|| now.since(self.lost))
     }
 
-    /// Returns the node's agents whose names other agents have in a group.
+    /// Returns the node's agents in a group that are not members because other agents have their names.
     pub(crate) fn refused(&self, group: usize) -> Vec<AgentId> {
         let table = self.groups.get(group);
         table.map_or_else(Vec::new, |table| table.refused.keys().cloned().collect())
@@ -338,7 +340,7 @@ impl GroupAgents {
     /// Puts all agents of the group in doubt, until the node has announced them again.
     fn doubt(&mut self) {
         self.round = self.round.saturating_add(1);
-        // The next rosters announce the refused agents again, or these agents are gone.
+        // The next rosters announce the refused agents again, unless these agents are gone.
         self.refused.clear();
     }
 

@@ -15,14 +15,14 @@ use crate::protocol::{MemberKind, MinimumRole};
 /// The highest role that an agent of a peer may take. Each role includes the roles listed before it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum MayBe {
-    /// The agent learns which agent leads. Elections without a quorum, and voters without disks, believe an observer's
-    /// report of a later term that it has followed: their leader then takes a term above that term. If the observer
-    /// asks for other voters, the leader refuses. Any other election message of the observer ends the link.
+    /// The agent learns which agent leads. In elections without a quorum, and with voters without disks, an observer
+    /// may report a later term that it has followed: the leader then takes a term above the reported term. If the
+    /// observer asks for other voters, the leader refuses. Any other election message of the observer ends the link.
     Observer,
-    /// A voter without a score: it is also asked for its vote. If it claims to be a candidate or the leader, the link
-    /// ends, and no agent receives the claim.
+    /// The agent may also vote, but has no score. Other agents ask it for its vote. If the agent claims to be a
+    /// candidate or the leader, the link ends, and no agent receives the claim.
     Voter,
-    /// May also be elected.
+    /// The agent may also be elected.
     Leader,
 }
 
@@ -37,7 +37,7 @@ impl MayBe {
         }
     }
 
-    /// Returns the role that an agent needs if it is announced with this kind.
+    /// Returns the role that an agent needs if it is announced with this kind, and with or without a score.
     #[must_use]
     pub(crate) fn needed_by(kind: MemberKind, has_score: bool) -> Self {
         match (kind, has_score) {
@@ -57,7 +57,7 @@ fn covers(pattern: &str, name: &str) -> bool {
     }
 }
 
-/// The agents that one peer may announce. A new value grants nothing.
+/// The agents that one peer may announce, and the highest role of each. A new value grants nothing.
 ///
 /// ```
 /// use actix_bully::remote::{MayBe, Rights};

@@ -19,8 +19,8 @@ pub(crate) struct GroupRules {
 }
 
 impl GroupRules {
-    /// Returns whether messages cross between agents with these rules and agents that require `mine`. This is so if
-    /// both have the same rules, or if they are in different epochs of rules whose members learn of epochs.
+    /// Returns whether messages cross between agents with these rules and agents that require `mine`: both have the
+    /// same rules, or they are in different epochs of rules whose members learn of epochs.
     pub(crate) fn meet(&self, mine: &Requirements) -> bool {
         let ours = Self::from(mine);
         let is_other_epoch = mine.epochs != Epochs::Apart && self.epoch != ours.epoch;

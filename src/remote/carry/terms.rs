@@ -1,9 +1,9 @@
 //! The guard against exhausted terms: no single message of a peer can take a group to the end of the numbers.
 //!
-//! A term that was accepted can never be undone, so one absurd term would end all elections of a group. Decided here:
-//! how far ahead a term may be. Each node has one guard per group, which all links share. The first term that it learns
-//! is accepted as it is. The term zero is not considered a term: an agent that has just begun sends it, and it is not
-//! compared with the known terms.
+//! A group can never return from an accepted term to a lower term, so one absurd term would end all elections of the
+//! group. Decided here: how far ahead a term may be. Each node has one guard per group, which all links share. The
+//! first term that it learns is accepted as it is. The term zero is not compared with the known terms: an agent that
+//! has just begun sends it.
 //!
 //! | rule | what it decides |
 //! |---|---|
@@ -148,8 +148,8 @@ impl TermGuard {
         }
     }
 
-    /// Returns the highest term that `quorum` voters have reached; `None` if fewer voters have sent such terms. If
-    /// fewer than `quorum` voters lie, an honest voter has reached it.
+    /// Returns the highest term that `quorum` voters have reached; `None` if fewer voters have sent terms. If fewer
+    /// than `quorum` voters lie, an honest voter has reached the returned term.
     fn vouched(&self, quorum: usize) -> Option<Term> {
         let mut words: Vec<Term> = self.words.values().copied().collect();
         words.sort_unstable_by(|one, other| other.cmp(one));

@@ -28,7 +28,7 @@ pub(super) struct Common {
     pub(super) groups: Vec<GroupSide>,
     /// Whether the other side has announced its agents, so that messages can name them.
     pub(super) is_told: Cell<bool>,
-    /// Whether the other side has opened a group anew, and the agents that are gone are not known yet.
+    /// Whether the other side has opened a group anew, and this side does not know yet which agents are gone.
     pub(super) has_opened: Cell<bool>,
     /// Time at which anything last arrived.
     pub(super) heard: Cell<Time>,
@@ -40,7 +40,7 @@ pub(super) struct Common {
     pub(super) measured: Cell<Time>,
     /// Time at which an agent's message last crossed the link, or at which this side last sent a roster.
     pub(super) talked: Cell<Time>,
-    /// Time of the last heartbeat of a leader, unless the leader was found silent since.
+    /// Time of the last heartbeat of a leader; `None` if the leader was found silent after it.
     pub(super) beat: Cell<Option<Time>>,
     /// Time at which a caller last depended on the peer's presence.
     pub(super) in_question: Cell<Option<Time>>,
@@ -54,7 +54,7 @@ pub(super) struct Common {
 /// The rules of the other side for a group, and the result of the comparison.
 pub(super) struct JudgedOpening {
     pub(super) theirs: GroupRules,
-    /// Whether the group is carried: its rules were not found to differ.
+    /// Whether messages of the group cross: this side carries the group, and found no difference between the rules.
     pub(super) is_carried: bool,
 }
 
@@ -69,9 +69,9 @@ pub(super) struct GroupSide {
     pub(super) look: LookAtMembers,
     /// Whether an agent here has changed since the last announcement.
     pub(super) is_dirty: Arc<AtomicBool>,
-    /// The agents that run there, by the numbers of the other side.
+    /// The agents that run at the other side, by the numbers of the other side.
     pub(super) theirs: RefCell<BTreeMap<AgentId, u32>>,
-    /// How many agents may lead in it; `None` while no agent runs here.
+    /// Number of agents that may lead in the group at one time; `None` while no agent runs here.
     pub(super) leaders: Cell<Option<Leaders>>,
     /// The opening of the group by the other side, once it has come.
     pub(super) opened: RefCell<Option<JudgedOpening>>,
@@ -122,8 +122,8 @@ impl Common {
         self.vigil.get().gone_at(&self.spans, &self.facts())
     }
 
-    /// Checks whether the link is quiet, and whether its leader is silent; returns the time of the next check, if
-    /// nothing happens before.
+    /// Checks whether the link is quiet, and whether the leader at its other end is silent. Returns the time of the
+    /// next check, if nothing happens before.
     pub(super) fn watch(&self) -> Time {
         let (now, spans) = (self.shared.now(), self.spans);
         if self.outbox.take_question() {

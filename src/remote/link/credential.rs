@@ -4,16 +4,16 @@
 //! it is required ([`Handshake`](crate::remote::Handshake)).
 //!
 //! A proof covers everything that both sides have sent before it: two HELLOs (versions, cluster, names, incarnations,
-//! nonces, and so the link) and two CONDITIONS (a fresh challenge of each side). It contains the role of the side that
-//! proves:
+//! nonces, and so the link) and two CONDITIONS (a fresh challenge of each side). A proof also contains the role of the
+//! side that proves:
 //! - a recorded handshake has other challenges, so no part of it can be used again;
 //! - the two roles have different proofs, so a node's own proof cannot be sent back to it;
-//! - of two nodes one has dialled the other: a third node that dials both and forwards their frames finds that both
-//!   prove the same role, and neither accepts that.
+//! - of two nodes one has dialled the other: if a third node dials both and forwards their frames, both nodes prove the
+//!   same role, and both refuse the proof.
 
 use std::{fmt, io};
 
-/// Random bytes that a side generates for one connection. The proof that it requires has to cover them. They must be
+/// Random bytes that a side generates for one connection. The proof of the other side has to cover them. They must be
 /// unpredictable and never used twice.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Challenge(pub [u8; 32]);
@@ -66,12 +66,12 @@ impl Transcript {
         self.there.extend_from_slice(body);
     }
 
-    /// Returns the statement of this side, which has dialled or not.
+    /// Returns the statement that this side proves; `has_dialled` shows whether this side has dialled.
     pub(crate) fn ours(&self, has_dialled: bool) -> Vec<u8> {
         self.statement(has_dialled, has_dialled)
     }
 
-    /// Returns the statement of the other side. This side has dialled or not.
+    /// Returns the statement that the other side proves; `has_dialled` shows whether this side has dialled.
     pub(crate) fn theirs(&self, has_dialled: bool) -> Vec<u8> {
         self.statement(has_dialled, !has_dialled)
     }

@@ -64,7 +64,7 @@ impl Common {
                         shared.counters.add(DropReason::MailboxFull.name(), full);
                     }
                     // An honest peer sends messages to an agent that has left until it learns of the departure, which
-                    // may take long. That is tolerated without a limit.
+                    // may take long. Such messages are tolerated without a limit.
                     if gone > 0 {
                         let gone = u64::try_from(gone).unwrap_or(u64::MAX);
                         shared.counters.add(DropReason::UnknownAgent.name(), gone);

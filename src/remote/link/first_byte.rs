@@ -1,7 +1,7 @@
 //! A stream of which the first bytes were read.
 //!
-//! They are read below the security layer, so that a dialler that begins a TLS handshake is not considered silent. The
-//! bytes are kept until it is this connection's turn to be checked.
+//! The first bytes are read below the security layer, so that a dialler that begins a TLS handshake is not considered
+//! silent. The bytes are kept until it is this connection's turn to be checked.
 
 use std::{
     io,

@@ -38,7 +38,7 @@ pub(super) struct Failed {
     pub(super) from: Option<String>,
     /// The names that the other end showed and did not prove, if the connection failed because of them.
     pub(super) names: Vec<String>,
-    /// The stream that has to end politely, and the farewell that is still to be sent on it, if any.
+    /// The stream that has to end politely, and the farewell to send on it; `None` without a farewell.
     pub(super) parting: Option<(Box<dyn Stream>, Option<Farewell>)>,
 }
 
@@ -80,8 +80,9 @@ impl Failed {
         match self.trouble {
             LinkTrouble::NotDialled { is_refused, .. } if is_refused => DialError::Refused,
             LinkTrouble::Closed(Closed::Lost) => DialError::Dropped,
-            // A peer that leaves does not refuse this node, so the next dial has no penalty. The same is true for a
-            // name that an earlier process has: if that process was killed, its link ends soon by silence.
+            // A peer that leaves does not refuse this node, so the next dial has no penalty. The next dial has no
+            // penalty either if an earlier process has this node's name: if the earlier process was killed, its link
+            // ends soon by silence.
             LinkTrouble::NotDialled { .. }
             | LinkTrouble::Closed(
                 Closed::HandshakeTimeout
@@ -269,10 +270,10 @@ impl Connection {
         fault.unwrap_or(Closed::Lost)
     }
 
-    /// Returns the data about a node that sends HELLO; `None` if it may not connect. If it has a certificate, the name
-    /// in the certificate counts.
+    /// Returns the data about a node that sends HELLO; `None` if the node may not connect. If the node has a
+    /// certificate, the certificate must contain the name in HELLO.
     fn acquaintance(&self, hello: &Hello, vouched: Option<&NodeId>) -> Option<Acquaintance> {
-        // A valid certificate of one peer must not let it speak as another.
+        // A peer with a valid certificate must not use the name of another peer.
         if vouched.is_some_and(|node| *node != hello.node) {
             return None;
         }

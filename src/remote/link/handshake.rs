@@ -42,18 +42,19 @@ use crate::remote::{
     wire::{self, Allowance, Bounds, Frame, Hello, LinkConditions, Versions},
 };
 
-/// The node on this side. It is the same for all connections of the node.
+/// The data of the node on this side, which are the same for all its connections.
 #[derive(Clone, Debug)]
 pub struct Introduction {
-    /// Its name.
+    /// Name of the node.
     pub node: NodeId,
-    /// Its cluster.
+    /// Cluster of the node.
     pub cluster: ClusterId,
-    /// Its incarnation.
+    /// Incarnation of the node.
     pub incarnation: NodeIncarnation,
-    /// The versions of the protocol that it speaks; [`Versions::OURS`].
+    /// The versions of the protocol that the node speaks; [`Versions::OURS`].
     pub versions: Versions,
-    /// The digest by which others will recognize that this incarnation has ended for good; `None` if there is none yet.
+    /// The digest by which other nodes will recognize that this incarnation has ended for good; `None` without a
+    /// sentinel.
     pub end: Option<EndDigest>,
 }
 
@@ -74,10 +75,10 @@ impl Introduction {
 /// The data of this side about a node that sends HELLO and may connect.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Acquaintance {
-    /// The latest incarnation of the node that this side ever met, if any.
+    /// The latest incarnation of the node that this side ever met; `None` before the first.
     pub latest: Option<NodeIncarnation>,
-    /// The incarnation of the node that is linked, if a later incarnation may not replace it while it lives. This is so
-    /// for voters without a disk: two incarnations would be two voters under one name.
+    /// The linked incarnation of the node, if a later incarnation may not replace it while its process runs. This rule
+    /// holds for voters without a disk: two incarnations would be two voters under one name.
     pub held_by: Option<NodeIncarnation>,
 }
 
@@ -111,7 +112,7 @@ enum HandshakeState {
     Agreeing(Box<Established>),
     /// The conditions of both sides are known. READY was sent, or waits for the other side's proof.
     Accepting(Box<Established>),
-    /// It ended, with a link or with an error.
+    /// The handshake has ended, with a link or with an error.
     Over,
 }
 
@@ -120,7 +121,7 @@ enum HandshakeState {
 pub struct Established {
     /// The other side.
     pub peer: NodeId,
-    /// Its incarnation.
+    /// Incarnation of the other side.
     pub incarnation: NodeIncarnation,
     /// The link.
     pub link: LinkId,
@@ -130,7 +131,8 @@ pub struct Established {
     pub frame: usize,
     /// The rates and numbers beyond which the other side closes the link.
     pub allowance: Allowance,
-    /// The digest by which its end will be recognized, if it gave one.
+    /// The digest by which this side will recognize the end of the other side's process; `None` if the other side gave
+    /// no digest.
     pub end: Option<EndDigest>,
 }
 
@@ -174,10 +176,10 @@ impl Handshake {
         }
     }
 
-    /// Makes both sides prove that they know the secret, and which of them dialled. A peer that asks for no proof is
-    /// refused.
+    /// Makes both sides prove that they know the secret, and whether they dialled or accepted. A peer that asks for no
+    /// proof is refused.
     ///
-    /// Call it before [`receive`](Self::receive), with a challenge generated for this connection alone.
+    /// Call this method before [`receive`](Self::receive), with a challenge generated for this connection alone.
     #[must_use]
     pub fn asking(mut self, credential: Arc<dyn Credential>, challenge: Challenge) -> Self {
         self.asking = Some((credential, challenge));
@@ -194,7 +196,7 @@ impl Handshake {
     /// Handles the body of a frame; appends the answer to `out`.
     ///
     /// `look_up` is called once, for a node that passed all other checks. It returns `None` if the node is not in the
-    /// table, or is not the one that the connection's certificate names.
+    /// table, or if the connection's certificate names another node.
     ///
     /// # Errors
     /// The reason to close the connection. `out` may contain a GOODBYE: send it before. After an error no more frames
@@ -254,7 +256,8 @@ impl Handshake {
             }
             (HandshakeState::Accepting(established), Frame::Ready { link, proofs }) => {
                 self.believe(&proofs)?;
-                // The link depends on both nonces, so a READY that was recorded on another link has another name.
+                // The name of a link depends on both nonces, so a READY that was recorded on another link contains
+                // another name.
                 if link != established.link {
                     return Err(Closed::WrongLink);
                 }
@@ -285,7 +288,7 @@ impl Handshake {
         out.extend_from_slice(&conditions);
     }
 
-    /// A peer that asks for no proof gives none. To accept that peer would make the secret optional.
+    /// A peer that asks for no proof gives no proof. To accept that peer would make the secret optional.
     fn agree(&self, conditions: &LinkConditions) -> Result<(), Closed> {
         match (&self.asking, conditions.challenge) {
             (Some(_), Some(_)) | (None, None) => Ok(()),
@@ -335,8 +338,8 @@ impl Handshake {
         if hello.cluster != me.cluster {
             return Err(Closed::Cluster);
         }
-        // This is checked before the dialled name, because an address that leads back to this node must get this
-        // reason, and not `OtherNode`.
+        // This check comes before the check of the dialled name, because an address that leads back to this node must
+        // get the reason `IsSelf`, and not `OtherNode`.
         if hello.node == me.node {
             return Err(Closed::IsSelf);
         }

@@ -5,8 +5,8 @@
 //!   └────────────── one deadline ────────────┘    (the actor)     until one ends
 //! ```
 //!
-//! Decided here: that order, and that the end of a connection is always reported once, even after a panic. Not
-//! here: which connections exist ([`peer`](crate::remote::bridge::peers)).
+//! Decided here: the order of the steps, and that the end of a connection is always reported once, even after a panic.
+//! Not here: which connections exist ([`peer`](crate::remote::bridge::peers)).
 
 mod common;
 mod credential;
@@ -95,11 +95,12 @@ impl Connection {
         }
     }
 
-    /// Handles a connection that failed before it was ready. The other end gets a goodbye, if there is one.
+    /// Handles a connection that failed before it was ready. The other end gets a goodbye, if `failed` contains one.
     async fn refuse(&self, failed: Failed, report: &mut EndReport) {
         let from = failed.from.as_deref().unwrap_or_default();
         let node = report.ended.as_ref().and_then(|ended| ended.node.clone());
-        // The failure is noted before the event: a listener of the event that then asks must find the failure.
+        // The failure is noted before the event is sent: a listener that receives the event and then reads the peer's
+        // status must find the failure.
         if let Some(node) = &node {
             self.shared.note_failure(node, failed.trouble.clone());
         }
@@ -121,7 +122,7 @@ impl Connection {
         let peer = greeted.link.peer.clone();
         if let Some(ended) = &mut report.ended {
             ended.node = Some(peer.clone());
-            // If this task panics from now on, a link is lost; it is not a failed attempt to dial.
+            // If this task panics from now on, the report is about a lost link, and not about a failed attempt to dial.
             ended.outcome = closed(Closed::Lost, Duration::ZERO);
         }
         let (close, close_request) = oneshot::channel();

@@ -1,8 +1,8 @@
 //! Messages by the numbers that the two sides of a link gave their agents.
 //!
-//! Decided here: if two messages in a row have the same sender or receiver, its number is looked up once. A message
-//! to more agents than the peer accepts in one array is sent in parts. The lookups are valid for one frame: between
-//! two frames, agents may come and go.
+//! Decided here: if two messages in a row have the same sender or receiver, the number of this agent is looked up once.
+//! A message to more agents than the peer accepts in one array is sent in parts. The lookups are valid for one frame:
+//! between two frames, agents may come and go.
 
 use crate::{
     protocol::AgentId,

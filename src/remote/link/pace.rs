@@ -1,10 +1,10 @@
 //! The pace of writing: no peer has to close a link because this side is too fast.
 //!
-//! Decided here: a writer stays below the [rate](Limits::rate) and the [burst](Limits::burst) that the peer
-//! announced, and below this side's own.
+//! Decided here: a writer stays below the [rate](Limits::rate) and the [burst](Limits::burst) that the peer announced,
+//! and below the rate and the burst of this side's own limits.
 //!
-//! It stays below the rate by an eighth, because the two clocks may differ. It uses half of the burst, so that bytes
-//! that were delayed for a second may arrive at once.
+//! The writer stays below the rate by an eighth, because the two clocks may differ. The writer uses half of the burst,
+//! so that bytes that were delayed for a second may arrive at once.
 
 use std::time::Duration;
 
@@ -16,7 +16,7 @@ use crate::remote::{Limits, wire::Allowance};
 #[derive(Debug)]
 pub(crate) struct WritePace {
     rate: u64,
-    /// Time by which the writer may be ahead of this rate.
+    /// Time by which the writer may be ahead of the rate.
     ahead: Duration,
     /// Time at which all bytes so far would have been written at this rate.
     due: Time,
@@ -36,7 +36,7 @@ impl WritePace {
 
     /// Adds bytes that are to be written. Returns the wait before they are written.
     pub(crate) fn take(&mut self, now: Time, bytes: usize) -> Duration {
-        // Idle time does not count as saved time, because after it a peer still accepts only its burst at once.
+        // Idle time does not count as saved time: after an idle time a peer still accepts only its burst at once.
         self.due = self.due.max(now).after(span(bytes, self.rate));
         self.due.since(now).saturating_sub(self.ahead)
     }

@@ -3,10 +3,11 @@
 //! Decided here: a link is asked often only while something depends on its end: agents exchange messages over it, or a
 //! roster was just sent, or a group hears no leader, or the election of a group needs to know the end of a link soon,
 //! or a question waits for its answer. All other links are *quiet*, and are asked seldom: nothing depends on the links
-//! between followers of one leader. Frequent questions on them would cost more packets than the heartbeats, and their
-//! number would grow with the square of the hosts. When the leader falls silent, this side asks on every link at once,
-//! so that a broken link is found before an election waits for a vote. It also asks on a link when another agent wants
-//! a name that an agent of the peer has, because the name is free as soon as the peer is found to be gone.
+//! between followers of one leader. Frequent questions on quiet links would cost more packets than the heartbeats, and
+//! the number of questions would grow with the square of the number of hosts. When the leader falls silent, this side
+//! asks on every link at once, so that a broken link is found before an election waits for a vote. This side also asks
+//! on a link when another agent wants a name that an agent of the peer has, because the name is free as soon as the
+//! peer is found to be gone.
 //!
 //! Each PING also measures the round-trip time. After ten seconds the next PING is due, even on a link that is in use.
 //!
@@ -27,7 +28,7 @@ pub(super) struct LinkFacts {
     /// Time at which a message of an agent last crossed the link in either direction, or at which this side last sent a
     /// roster.
     pub(super) talked: Time,
-    /// Time at which a leader's heartbeat last arrived over the link, if any has.
+    /// Time at which a leader's heartbeat last arrived over the link; `None` before the first.
     pub(super) beat: Option<Time>,
     /// Time at which anything last arrived.
     pub(super) heard: Time,
@@ -45,13 +46,14 @@ pub(super) struct LinkFacts {
 pub(super) enum Need {
     /// The end of a link must be found soon.
     Quick,
-    /// The end of a link need not be found soon while the groups' leaders are heard. The value is the earliest of the
-    /// times at which each leader was last heard.
+    /// The end of a link need not be found soon while the groups' leaders are heard. The value is the time at which the
+    /// leader of a group was last heard: the earliest of all groups.
     While(Time),
 }
 
 impl Need {
-    /// Returns the need of one group with these leaders; `led` is the time at which this side last heard one of them.
+    /// Returns the need of one group; `leaders` shows how many agents may lead in it, and `led` is the time at which
+    /// this side last heard a leader.
     pub(super) const fn of(leaders: Leaders, led: Option<Time>) -> Self {
         match (leaders, led) {
             // Leases and votes decide who leads: the end of a link changes nothing.

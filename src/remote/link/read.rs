@@ -1,9 +1,9 @@
 //! Reads a link: bytes in, members and messages of groups out.
 //!
-//! Decided here: the reaction to each verdict of [`Inbound`], and how long the other side may be silent. Received
-//! bytes are handled in turns of [`TURN`], and the agents run between two turns: a peer within its rates can make
-//! much work, but no other task waits for all of it. After a wait for bytes the first turns are short ([`FIRST`]):
-//! the receivers handle and answer the first messages while the rest is read.
+//! Decided here: the reaction to each verdict of [`Inbound`], and how long the other side may be silent. Received bytes
+//! are handled in turns of [`TURN`], and the agents run between two turns: a peer within its rates can make much work,
+//! but no other task waits until all of this work is done. After a wait for bytes the first turns are short
+//! ([`FIRST`]): the receivers handle and answer the first messages while the rest is read.
 
 use std::{convert::Infallible, pin::pin, rc::Rc};
 
@@ -159,7 +159,7 @@ pub(super) struct WorkTurn {
     work: usize,
     /// Largest amount of work in a turn while a task waits.
     most: usize,
-    /// Whether a task waits.
+    /// Whether a task waits for a turn.
     is_due: bool,
 }
 
@@ -182,7 +182,7 @@ impl WorkTurn {
         }
     }
 
-    /// Adds a message of that length to the work. The caller checks afterwards whether the turn is over.
+    /// Adds a message of this length to the work. The caller checks afterwards whether the turn is over.
     pub(super) fn read(&mut self, bytes: usize) {
         let parts = bytes.checked_div(PART).unwrap_or_default();
         self.add(parts.saturating_add(1));
@@ -212,8 +212,7 @@ impl WorkTurn {
 }
 
 impl Common {
-    /// Waits until the peer has been silent for too long, or has not finished its frame in time. Returns which of the
-    /// two it was.
+    /// Waits until the peer has been silent for too long, or has not finished its frame in time. Returns the reason.
     async fn late(&self, whole: Option<Time>) -> Closed {
         loop {
             let silent = self.gone_at();

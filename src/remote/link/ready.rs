@@ -37,8 +37,8 @@ use super::{
 impl Connection {
     /// Runs a link until it ends; returns the stream, for a goodbye.
     ///
-    /// A goodbye never comes in the middle of a frame: only an end that the bridge asked for has one
-    /// ([`Closed::farewell`]), and the writer checks for that between two turns.
+    /// A goodbye never comes in the middle of a frame: a goodbye is sent only if the bridge asked for the end
+    /// ([`Closed::farewell`]), and the writer checks for such a request between two turns.
     pub(super) async fn link(
         &self,
         greeted: Greeted,
@@ -89,7 +89,7 @@ impl Connection {
         // Only this link is unlinked: a newer link may already use the queue.
         common.outbox.unlink(common.link.link);
         common.ended();
-        // The goodbye may take a while. The slot of this connection is free for another one meanwhile.
+        // The goodbye may take a while. The slot of this connection is free for another connection meanwhile.
         drop(pass);
         let stream = reader.into_inner().unsplit(writer.into_inner());
         (why, stream)
@@ -100,7 +100,7 @@ impl Connection {
             let is_dirty = Arc::new(AtomicBool::new(true));
             let (dirty, outbox) = (Arc::clone(&is_dirty), Arc::clone(outbox));
             let look = carried.watch(Box::new(move || {
-                // Set before the wake: a writer that wakes and finds no mark announces nothing.
+                // The mark is set before the writer is woken: a writer that wakes and finds no mark announces nothing.
                 dirty.store(true, Relaxed);
                 outbox.wake();
             }));

@@ -2,7 +2,7 @@
 //!
 //! Decided here: the order within a turn (agents that came, then waiting messages, then agents that left), and the
 //! longest time of a write. The writer is never faster than the other side allows ([`WritePace`]). Messages wait until
-//! the other side has announced its agents, because they contain its numbers for these agents.
+//! the other side has announced its agents, because messages contain the other side's numbers of these agents.
 
 use std::{
     future::poll_fn, iter::Peekable, mem, pin::pin, rc::Rc, sync::atomic::Ordering::Relaxed,
@@ -49,7 +49,7 @@ pub(super) struct LinkWriter {
     messages: usize,
     tokens: u64,
     numbers: Vec<u32>,
-    /// An empty batch for messages that arrive while others are written.
+    /// An empty batch for messages that arrive while other messages are written.
     spare: Batch,
 }
 
@@ -127,8 +127,8 @@ impl LinkWriter {
                 Some(close_request) => match select(close_request, idle).await {
                     Either::Left((Ok(why), _)) => return Wake::Asked(why),
                     Either::Left((Err(_), idle)) => {
-                        // The actor that could order a close has ended. This does not end the link here. A channel that
-                        // has answered must not be polled again.
+                        // The actor that could order a close has ended. This does not end the link here. The channel of
+                        // the order has answered, and must not be polled again.
                         self.close_request = None;
                         idle.await
                     }
@@ -179,8 +179,8 @@ impl LinkWriter {
         for (group, content) in after {
             self.roster(group, None, &content);
             if let Some(side) = common.groups.get(group) {
-                // The numbers of these agents are forgotten only now, because a Resign among the messages above may
-                // contain one.
+                // The numbers of the agents that left are forgotten only now, because a `Resign` among the messages
+                // above may contain such a number.
                 side.told.borrow_mut().forget_left();
             }
         }
@@ -234,8 +234,8 @@ impl LinkWriter {
                     return Err(Closed::Lost);
                 }
             }
-            // This is called even if no agent is announced: while no agent ran here, the guard counted terms by the
-            // rules of the peers, and now it has to count by the rules of the agents here.
+            // The guard is informed even if no agent is announced: while no agent ran here, the guard counted terms by
+            // the rules of the peers, and now it has to count by the rules of the agents here.
             if let Some(mine) = &mine {
                 common.shared.follow(group, mine, votes);
             }
@@ -250,8 +250,8 @@ impl LinkWriter {
         Ok(after)
     }
 
-    /// Checks the peer's limits before the announcement. The peer would close the link without detail; here the
-    /// excess and the advice are known.
+    /// Checks the peer's limits before the announcement. The peer would close the link without a detail; this side
+    /// knows by how much the limits are exceeded, and has advice.
     fn keeps_to_the_peers_limits(&self, group: usize) -> Result<(), Closed> {
         let theirs = self.common.link.allowance;
         let is_within = group < theirs.groups && self.places() <= theirs.agents;
@@ -410,8 +410,8 @@ impl LinkWriter {
 impl Common {
     /// Waits until the link has to be checked, if nothing happens before.
     ///
-    /// Reader and writer are one task: whenever it runs, a received frame may have moved the check to a later time.
-    /// A fixed timer would wake the task in vain, once after each heartbeat that was answered.
+    /// Reader and writer are one task: whenever it runs, a received frame may have moved the check to a later time. A
+    /// fixed timer would wake the task without need, once after each heartbeat that was answered.
     async fn idle(&self) {
         let mut armed = self.watch();
         let mut sleep = pin!(sleep_until(self.shared.instant(armed)));

@@ -21,7 +21,7 @@ pub trait SentinelDriver: Debug + Send {
     /// Returns whether the sentinel has ended.
     fn has_ended(&mut self) -> bool;
 
-    /// Starts another sentinel in place of this one.
+    /// Starts another sentinel in place of this sentinel.
     ///
     /// # Errors
     /// [`SentinelError`]; nothing was changed.

@@ -4,13 +4,13 @@ use std::{fmt, io};
 
 use bully_register::Outlook;
 
-/// Reason why this node has no sentinel. As without the feature, its peers wait until its lease has ended.
+/// Reason why this node has no sentinel. Without a sentinel, the node's peers wait until its lease has ended.
 #[derive(thiserror::Error)]
 #[non_exhaustive]
 pub enum SentinelError {
     /// This operating system has no pidfd.
     #[error(
-        "a sentinel needs Linux 5.3 or newer: run without a sentinel, and the others elect once the lease has ended"
+        "a sentinel needs Linux 5.3 or newer: run without a sentinel, and the other agents elect once the lease has ended"
     )]
     NotAvailable,
     /// `Sentinel::start` was not the first call in `main`.
@@ -35,7 +35,7 @@ pub enum SentinelError {
     Random(#[source] getrandom::Error),
     /// The sentinel accepts no more orders: it has probably ended.
     #[error(
-        "the sentinel (the process that reports the end of this one) takes no orders, so it has probably ended: the bridge starts another one by itself ({0})"
+        "the sentinel (the process that reports the end of this process) takes no orders, so it has probably ended: the bridge starts another sentinel by itself ({0})"
     )]
     Pipe(#[source] io::Error),
 }

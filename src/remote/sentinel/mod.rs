@@ -1,4 +1,4 @@
-//! The sentinel: a tiny process beside the node, which tells the peers that the node's process has ended.
+//! The sentinel: a tiny process beside the node, which reports to the peers that the node's process has ended.
 //!
 //! ```text
 //!   node ──── pidfd of itself ───▶ sentinel ──── Ended { node, incarnation, secret } ───▶ every peer
@@ -6,8 +6,9 @@
 //! ```
 //!
 //! A process that is killed sends nothing, and its peers cannot know whether it has ended or is only silent: in quorum
-//! mode they wait for its lease to expire. Only the kernel of its host knows this. The sentinel waits for the kernel's
-//! report and forwards it. This is safe because a process of which no thread is left leads nothing and starts nothing.
+//! mode they wait until the lease of the process expires. Only the kernel of the host knows whether the process has
+//! ended. The sentinel waits for the kernel's report and forwards it. This is safe because a process of which no thread
+//! is left leads nothing and starts nothing.
 //!
 //! # How it is used
 //! Add one line at the top of a plain `main`, before any runtime, and one line to the bridge:
@@ -75,9 +76,9 @@
 //! If a node may run without a sentinel, pass `Sentinel::start().ok()`.
 //!
 //! # Rules
-//! - For each incarnation the node draws 32 random bytes. It gives them to its sentinel only, and gives each peer
-//!   their SHA-256 over an authenticated link (TLS or a shared secret; a bridge with neither refuses to start with
-//!   a sentinel). So the bytes prove the end, because only the sentinel reveals them.
+//! - For each incarnation the node draws 32 random bytes. The node gives the bytes to its sentinel only, and gives each
+//!   peer the SHA-256 of the bytes over an authenticated link (TLS or a shared secret; a bridge with neither refuses to
+//!   start with a sentinel). So the bytes prove the end, because only the sentinel reveals them.
 //! - The sentinel believes only the pidfd of the node. A closed pipe does not mean the end: the node may have
 //!   closed it. A stopped or traced process has not ended.
 //! - A notice ends the agents of exactly the incarnation that it names; agents of later incarnations survive. A
@@ -86,7 +87,8 @@
 //! - The sentinel is in a process group of its own and ignores SIGHUP, SIGINT and SIGTERM, so that it outlives the
 //!   node. If it ends first, the node starts another sentinel with new bytes, and makes its links anew to tell its
 //!   peers.
-//! - If both end at once (with the host, or with a layer below the node), the lease decides, as without a sentinel.
+//! - If the node and the sentinel end at once (with the host, or with a layer below the node), the lease decides, as
+//!   without a sentinel.
 //!
 //! The notice is about the node's process alone. Processes that the leader's work has started outlive a kill of the
 //! node, and may still work beside the next leader. Let them end with their parent (`prctl(PR_SET_PDEATHSIG)`), or
@@ -94,18 +96,18 @@
 //!
 //! Every bridge with this feature and TLS or a shared secret receives notices, with or without a sentinel of its
 //! own: by UDP, at the address and port at which it listens. If a firewall closes that port, the lease decides.
-//! Only a peer with an address can be told ([`Peer::new`](crate::remote::Peer::new)), at most 128 addresses in all.
+//! Only a peer with an address gets a notice ([`Peer::new`](crate::remote::Peer::new)), at most 128 addresses in all.
 //!
 //! # Events that end both at once
 //! - *A container's first process*: when it ends, the kernel kills the whole pid namespace, and the sentinel with
-//!   it, before the sentinel has sent anything. This happens if the node is that first process, or if the first
+//!   it, before the sentinel has sent a notice. This happens if the node is that first process, or if the first
 //!   process is an init that ends as soon as the node does. Below an init that lives on, as in a container with
 //!   several services, the notice is sent.
 //! - *systemd*: if the main process of a unit is killed, `KillMode=control-group` (the default) and `process` leave
 //!   the sentinel enough time: the first signals the remaining processes by SIGTERM, which it ignores, and the second
 //!   does not signal them. It ends by itself. With `KillMode=mixed` systemd kills the remaining processes at once, and races with the sentinel: of
-//!   five ends, three were told to both peers, one to one of them, and one to none. A kill of the whole control
-//!   group (`systemctl kill -s KILL`, `TimeoutStopSec`) takes both: of five, two were told.
+//!   five ends, three were reported to both peers, one to one peer, and one to no peer. A kill of the whole control
+//!   group (`systemctl kill -s KILL`, `TimeoutStopSec`) takes both: of five ends, two were reported.
 //! - *Memory*: if a control group has no memory left, the kernel kills its largest process, which is the node. With
 //!   `memory.oom.group` (systemd: `OOMPolicy=kill`) it kills all of them, and the sentinel too.
 //!
@@ -120,7 +122,7 @@
 //!
 //! Decided here: when a notice is sent (`Orders`, `Watched`, `EndNotice`), which notices are believed
 //! (`Notices`), and how the process of a sentinel begins and ends. Not here: whose agents end by it, and when
-//! another one is started.
+//! another sentinel is started.
 
 mod driver;
 #[cfg(not(target_os = "linux"))]
@@ -160,7 +162,7 @@ pub struct Sentinel {
 
 impl Sentinel {
     /// Starts a sentinel. Call it first in a plain `main`, before any runtime and any output: a sentinel is the same
-    /// program, started again with the same arguments, and in that process this call never returns.
+    /// program, started again with the same arguments, and in the sentinel's process this call never returns.
     ///
     /// # Errors
     /// [`SentinelError`]. Then no sentinel runs, and peers notice this process's end only when its lease ends.
@@ -187,12 +189,12 @@ impl Sentinel {
         self.driver.order(order)
     }
 
-    /// Returns whether the sentinel has ended. If so, start another sentinel, with new bytes.
+    /// Returns whether the sentinel has ended. If it has ended, start another sentinel, with new bytes.
     pub(crate) fn has_ended(&mut self) -> bool {
         self.driver.has_ended()
     }
 
-    /// Replaces this sentinel by a new one, which has no order yet: call [`order`](Self::order).
+    /// Replaces this sentinel by a new sentinel, which has no order yet: call [`order`](Self::order).
     pub(crate) fn restart(&mut self) -> Result<(), SentinelError> {
         self.driver.restart()
     }

@@ -1,4 +1,4 @@
-//! The datagram that reports the end of an incarnation of a node, and the bytes that prove it.
+//! The datagram that reports the end of an incarnation of a node, and the bytes that prove the end.
 //!
 //! ```text
 //!   "abse" · version 1 · incarnation, 8 bytes · secret, 32 bytes · the node's name, up to the end

@@ -1,8 +1,8 @@
 //! Decides which notices a bridge believes, because any host can send datagrams to it.
 //!
-//! A digest is noted when it arrives over an authenticated link. A notice is believed if it contains a node that gave a
-//! digest, exactly the incarnation for which the node gave it, and the bytes whose digest it is. It is believed only
-//! once.
+//! A digest is noted when it arrives over an authenticated link. A notice is believed if it names a node that gave a
+//! digest, names exactly the incarnation for which the node gave the digest, and contains the bytes of the digest. Each
+//! notice is believed only once.
 
 use std::collections::BTreeMap;
 
@@ -13,22 +13,22 @@ use crate::remote::{EndDigest, NodeId, NodeIncarnation};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, thiserror::Error)]
 #[non_exhaustive]
 pub enum NoticeRefused {
-    /// It is not a notice.
+    /// The datagram is not a notice.
     #[error(
         "the datagram is not a notice that a node has ended, so it is ignored: find the program that sends to this port"
     )]
     Malformed,
     /// No node with this name gave a digest.
     #[error(
-        "the notice that a node has ended names a node that announced no sentinel here, so it is ignored: if that node is none of yours, find out who sends it"
+        "the notice that a node has ended names a node that announced no sentinel here, so it is ignored: if the node is not yours, find out who sends it"
     )]
     UnknownNode,
-    /// The notice contains another incarnation than the one for which the node gave its digest.
+    /// The notice contains another incarnation than the incarnation for which the node gave its digest.
     #[error(
-        "the notice that a node has ended is about another start of that node than the one that is linked, so it is ignored: if the node was not started again, find out who sends it"
+        "the notice that a node has ended is about another start of the node than the linked process, so it is ignored: if the node was not started again, find out who sends it"
     )]
     OtherIncarnation,
-    /// The bytes do not match the digest that was given.
+    /// The bytes in the notice do not match the digest that the node gave.
     #[error(
         "the notice that a node has ended lacks the secret bytes of that node, so it is ignored, as it is forged or of a former sentinel of the node: if this repeats, find out who sends it"
     )]
@@ -61,7 +61,7 @@ struct Given {
     has_ended: bool,
 }
 
-/// The digests of the peers' sentinels: one entry for each peer that gave one.
+/// The digests of the peers' sentinels: one entry for each peer that gave a digest.
 #[derive(Clone, Debug, Default)]
 pub struct Notices {
     given: BTreeMap<NodeId, Given>,

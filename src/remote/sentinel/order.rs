@@ -3,9 +3,9 @@
 //! ```text
 //!   length, 2 bytes · number of peers, 1 · peers: 4 or 6, address, port · notice
 //! ```
-//! Decided here: an order replaces the whole order before it, and the sentinel tells the newest one. If the end
-//! of the node cuts an order short, the order has no effect. An order is never longer than a pipe takes in one piece, so
-//! two orders never mix.
+//! Decided here: an order replaces the whole order before it, and the sentinel sends the notice of the newest order. If
+//! the end of the node cuts an order short, the order has no effect. An order is never longer than a pipe takes in one
+//! piece, so two orders never mix.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 
@@ -90,7 +90,7 @@ pub struct Orders {
 impl Orders {
     /// Takes bytes that were read. `None` means that the sentinel has to end without a notice: the bytes are not an
     /// order, so the bytes after them cannot be read either, or an order uses the secret bytes of one incarnation for
-    /// another one, and the sentinel cannot know which of the two is right.
+    /// another incarnation, and the sentinel cannot know which of the two incarnations is right.
     pub fn take(&mut self, bytes: &[u8]) -> Option<()> {
         self.buffer.extend(bytes);
         while let Some(head) = self.buffer.first_chunk::<2>() {
@@ -116,7 +116,7 @@ impl Orders {
         Some(())
     }
 
-    /// Returns the newest whole order: the sentinel tells it when the node has ended.
+    /// Returns the newest whole order. The sentinel sends its notice when the node has ended.
     pub fn newest(self) -> Option<Watched> {
         self.newest
     }

@@ -1,7 +1,7 @@
 //! The sentinel's own process: one thread, no runtime, and hardly any memory.
 //!
 //! Its standard input is the pidfd of the node, and its standard output is the end of the pipe from which it reads:
-//! only these two file descriptors can be named without `unsafe`. It inherits nothing else.
+//! only these two file descriptors can be named without `unsafe`. The process inherits no other file descriptors.
 
 use std::{
     env,
@@ -114,7 +114,7 @@ fn tell(watched: &Watched) {
                 SocketAddr::V6(_) => &six,
             };
             if let Ok(socket) = socket {
-                // For a peer that cannot be reached, the lease decides.
+                // A peer that cannot be reached waits until the lease ends.
                 drop(socket.send_to(&datagram, peer));
             }
         }
@@ -126,7 +126,7 @@ fn tell(watched: &Watched) {
             tv_nsec: pause.saturating_mul(1_000_000),
         };
         match poll(&mut [], Some(&pause)) {
-            // An interrupted pause is only shorter.
+            // If a signal interrupts the pause, the pause is only shorter.
             Ok(_) | Err(_) => say(),
         }
     }

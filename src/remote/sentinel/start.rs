@@ -59,7 +59,7 @@ struct SentinelProcess {
 impl SentinelProcess {
     fn spawn() -> Result<Self, SentinelError> {
         // The node opens the pidfd of itself and passes it on. If the child opened the pidfd of its parent, the parent
-        // could have ended before that.
+        // could have ended before the call.
         let node = pidfd_open(getpid(), PidfdFlags::empty());
         let node = node.map_err(|why| SentinelError::Pidfd(why.into()))?;
         let flags = PipeFlags::CLOEXEC | PipeFlags::NONBLOCK;
@@ -67,8 +67,8 @@ impl SentinelProcess {
         // Started through /proc: a newer version may have replaced the program's file.
         let mut child = Command::new("/proc/self/exe")
             .arg0("actix-bully-sentinel")
-            // The arguments are the same: a `main` may read its arguments before it starts a sentinel, and must reach
-            // this call in the sentinel too.
+            // The sentinel gets the arguments of the node: a `main` may read its arguments before it starts a sentinel,
+            // and must reach this call in the sentinel too.
             .args(env::args_os().skip(1))
             .env(MARK, "1")
             .process_group(0)
@@ -135,7 +135,7 @@ impl SentinelDriver for SentinelProcess {
 
 impl Drop for SentinelProcess {
     fn drop(&mut self) {
-        // The sentinel ignores SIGTERM. After KILL it sends nothing, whatever its order was.
+        // The sentinel ignores SIGTERM. After KILL it sends nothing, even if it has an order.
         pidfd_send_signal(&self.process, Signal::KILL).ok();
         self.reap();
     }

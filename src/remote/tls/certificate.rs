@@ -13,11 +13,11 @@ use x509_cert::{
 /// The fields of a certificate that count for a bridge.
 #[derive(Debug)]
 pub(super) struct CertificateFacts {
-    /// The certificate may issue others.
+    /// Whether the certificate may issue other certificates.
     pub(super) is_authority: bool,
     /// The last moment at which the certificate is valid.
     pub(super) last_moment: UnixTime,
-    /// Its subject alternative names, of whatever kind.
+    /// Its subject alternative names of every kind.
     pub(super) names: Vec<SubjectName>,
 }
 

@@ -55,7 +55,7 @@ pub(super) struct SharedConfig {
 }
 
 impl TlsConfig {
-    /// Begins a configuration.
+    /// Returns a builder without any part.
     pub fn builder() -> TlsConfigBuilder {
         TlsConfigBuilder::default()
     }
@@ -94,7 +94,7 @@ impl TlsConfig {
         self.adopt(&read.sources)
     }
 
-    /// Uses other files or bytes from now on. Otherwise it works as [`reload`](Self::reload).
+    /// Uses other files or bytes from now on; in all other respects works like [`reload`](Self::reload).
     ///
     /// # Errors
     /// The errors of [`reload`](Self::reload). Then nothing is changed.
@@ -108,8 +108,8 @@ impl TlsConfig {
         Ok(())
     }
 
-    /// Returns the time at which the own certificate expires, or one of its intermediate certificates if that is
-    /// earlier.
+    /// Returns the time at which the node's own certificate or one of its intermediate certificates expires, whichever
+    /// is earliest.
     ///
     /// From this time on handshakes fail in both directions. Existing links stay.
     pub fn expires_at(&self) -> SystemTime {
@@ -143,7 +143,8 @@ impl TlsConfig {
 
     pub(super) fn adopt(&self, sources: &Sources) -> Result<(), TlsError> {
         let new = LoadedIdentity::load(sources)?;
-        // The bridge was compared with this name when it started, and peers know it by that name.
+        // At the start the name of the bridge was compared with the certificate's name, and peers know the bridge by
+        // this name.
         if new.node != self.shared.node {
             return Err(TlsError::OtherNode {
                 found: new.node,
@@ -156,7 +157,7 @@ impl TlsConfig {
     }
 }
 
-/// Shows the node that it names, and nothing of its keys.
+/// Shows the node whose name the certificate contains, and nothing of the keys.
 impl fmt::Debug for TlsConfig {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("TlsConfig")
@@ -165,8 +166,8 @@ impl fmt::Debug for TlsConfig {
     }
 }
 
-/// The parts of a [`TlsConfig`]. All three are required, each either as a file or as bytes. Both for one part are
-/// refused.
+/// The parts of a [`TlsConfig`]. All three are required, each either as a file or as bytes. A part that is given as a
+/// file and as bytes is refused.
 #[derive(Clone, Debug, Default)]
 #[must_use = "a builder does nothing until `build` is called"]
 pub struct TlsConfigBuilder {

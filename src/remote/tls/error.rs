@@ -28,22 +28,22 @@ pub enum TlsError {
         "the private key does not fit this node's certificate: give the key of that certificate"
     )]
     KeyMismatch,
-    /// A certificate is not X.509 version 3, or uses something that is not supported.
+    /// A certificate is not X.509 version 3, or uses an extension or an algorithm that is not supported.
     #[error(
         "the {part} cannot be used: issue a certificate of X.509 version 3 without unusual extensions ({detail})"
     )]
     Certificate {
-        /// The part that contains it.
+        /// The part that contains the certificate.
         part: &'static str,
         /// The fault of the certificate, for people. The words may change.
         detail: String,
     },
     /// A certificate was given as the certificate of an authority, but may not issue certificates.
     #[error(
-        "certificate {position} of the certificate authorities is not an authority's: give the authority that issued the nodes' certificates"
+        "certificate {position} of the certificate authorities is not the certificate of an authority: give the authority that issued the nodes' certificates"
     )]
     NotAnAuthority {
-        /// Its position in the PEM, from 1.
+        /// Position of the certificate in the PEM, from 1.
         position: usize,
     },
     /// The own certificate, or a certificate between it and the authority, has expired.
@@ -59,7 +59,7 @@ pub enum TlsError {
         "this node's certificate, or its issuer, becomes valid in {after:?}: is the clock right?"
     )]
     NotYetValid {
-        /// Time until it is valid.
+        /// Time until the certificate is valid.
         after: Duration,
     },
     /// No authority that this side trusts has issued the own certificate.
@@ -87,11 +87,13 @@ pub enum TlsError {
     OtherNode {
         /// The node whose name the certificate contains.
         found: NodeId,
-        /// The node whose name it should contain.
+        /// The node whose name the certificate should contain.
         node: NodeId,
     },
     /// The TLS library refuses the configuration.
-    #[error("the TLS library refuses these certificates and this key: issue other ones ({0})")]
+    #[error(
+        "the TLS library refuses these certificates and this key: issue other certificates ({0})"
+    )]
     Unusable(String),
 }
 

@@ -9,8 +9,7 @@
 //! handshake is over here              …              handshake is over
 //! ```
 //!
-//! The last line matters: the dialler learns of a refusal only when it reads
-//! ([`closed_by`]).
+//! Note the last line: the dialler learns of a refusal only when it reads ([`closed_by`]).
 
 use std::{io, sync::Arc};
 
@@ -34,7 +33,8 @@ use super::{
 /// the whole handshake.
 ///
 /// # Errors
-/// [`Unsecured`] contains the reason. The peer gets at most a TLS alert, or a goodbye if it is only not expected here.
+/// [`Unsecured`] contains the reason. The peer gets at most a TLS alert. A peer with a valid certificate that is not
+/// configured here gets a goodbye.
 pub async fn accept(
     config: &TlsConfig,
     stream: Box<dyn Stream>,
@@ -97,7 +97,8 @@ fn admit(
     if session.alpn_protocol() != Some(ALPN) {
         return Err(Closed::Tls.into());
     }
-    // The peer has proved its key for the first certificate. The others only lead to an authority.
+    // The peer has proved that it has the key of the first certificate. The other certificates only lead to an
+    // authority.
     let Some(certificate) = session.peer_certificates().and_then(<[_]>::first) else {
         return Err(Closed::Certificate(CertificateFault::NotShown).into());
     };

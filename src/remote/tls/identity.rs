@@ -67,8 +67,8 @@ fn trusted(certificates: &[CertificateDer<'static>]) -> Result<Arc<RootCertStore
     let mut store = RootCertStore::empty();
     for (index, certificate) in certificates.iter().enumerate() {
         let position = index.saturating_add(1);
-        // If a node's certificate were accepted as an authority's, that node could issue certificates for any other
-        // node.
+        // If the certificate of a node were accepted as the certificate of an authority, this node could issue
+        // certificates for any other node.
         if !facts(certificate, AUTHORITIES)?.is_authority {
             return Err(TlsError::NotAnAuthority { position });
         }
@@ -79,7 +79,8 @@ fn trusted(certificates: &[CertificateDer<'static>]) -> Result<Arc<RootCertStore
     Ok(Arc::new(store))
 }
 
-/// Checks the own certificate as every peer will, as a server's and as a client's. Returns the node that it names.
+/// Checks the node's own certificate as every peer will check it, as the certificate of a server and of a client.
+/// Returns the node whose name the certificate contains.
 fn judge(
     chain: &[CertificateDer<'static>],
     authorities: &RootCertStore,
@@ -128,7 +129,7 @@ fn refused(error: &webpki::Error, usage: &'static str, now: UnixTime) -> TlsErro
     ) {
         return TlsError::Usage { usage };
     }
-    // An authority that has the name of a trusted one, but another key, is not the trusted authority.
+    // An authority that has the name of a trusted authority, but another key, is not the trusted authority.
     if matches!(
         error,
         webpki::Error::UnknownIssuer | webpki::Error::InvalidSignatureForPublicKey
@@ -168,7 +169,7 @@ fn pair(chain: Vec<CertificateDer<'static>>, key: &SecretKey) -> Result<Certifie
     Ok(pair)
 }
 
-/// These settings hold even if other crates of the application enable more features of the library.
+/// The settings below hold even if other crates of the application enable more features of the library.
 fn server(
     provider: &Arc<CryptoProvider>,
     authorities: &Arc<RootCertStore>,

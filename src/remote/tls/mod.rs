@@ -17,9 +17,9 @@
 //!   resumption, no early data. Nothing that was recorded can be played again.
 //! - A certificate from **both** ends, from an authority that *you* list. The authorities of the operating system
 //!   do not count.
-//! - The certificate's subject alternative names are exactly the node's name, of the kind DNS. A missing, second or
-//!   wildcard name is refused, of whatever kind. The common name does not count. The dialler requires the name of
-//!   the node that it dialled; the listener requires the name of a configured node.
+//! - The certificate's subject alternative names are exactly the node's name, of the kind DNS. A missing name, a second
+//!   name and a wildcard name are refused, whatever their kind. The common name does not count. The dialler requires
+//!   the name of the node that it dialled; the listener requires the name of a configured node.
 //! - The key usages fit: `serverAuth` for the listener, `clientAuth` for the dialler. A certificate without
 //!   extended key usages serves both.
 //!

@@ -16,7 +16,7 @@ const TOLD: usize = 4;
 /// Returns the node that a certificate names.
 ///
 /// # Errors
-/// The reason why it names no node, in words.
+/// The reason why the certificate names no node, in words.
 pub(super) fn node_of(certificate: &CertificateDer<'_>) -> Result<NodeId, String> {
     let facts = CertificateFacts::read(certificate)
         .map_err(|_| "the certificate, or its list of subject alternative names, is malformed")?;

@@ -11,8 +11,8 @@ use crate::remote::{CertificateFault, Closed};
 /// Returns the reason why a handshake failed, or why an encrypted stream could not be read; `None` if the reason is not
 /// TLS.
 ///
-/// The dialler needs it also for a read: in TLS 1.3 its handshake ends before the other side has judged its certificate,
-/// so the refusal arrives at the first read.
+/// The dialler also calls this function after a failed read: in TLS 1.3 the dialler's handshake ends before the other
+/// side has checked the dialler's certificate, so the refusal arrives at the first read.
 #[expect(
     clippy::wildcard_enum_match_arm,
     reason = "the library has many more errors, and may add some: each is a broken rule"

@@ -1,8 +1,8 @@
 //! Renewal of certificates: a handshake uses the files that are on the disk when it begins.
 //!
-//! Decided here: when files are read again, and that a bridge without new links notices new files too. If the files do not fit together, nothing is changed, and this is reported
-//! once. A certificate and its key are two files, so a handshake may see the new version of one and the old version of
-//! the other.
+//! Decided here: when files are read again, and that a bridge without new links notices new files too. If the files do
+//! not fit together, nothing is changed, and this is reported once. A certificate and its key are two files, so a
+//! handshake may find a new certificate beside an old key, or an old certificate beside a new key.
 
 use std::sync::{PoisonError, TryLockError};
 
@@ -45,8 +45,8 @@ fn stamps(sources: &Sources) -> [Option<FileStamp>; 3] {
 }
 
 impl TlsConfig {
-    /// Called before a handshake, and each hour: uses the present files if they have changed. It runs beside the runtime, because
-    /// a disk may be slow.
+    /// Uses the present files if they have changed. Called before each handshake and each hour. The files are read on a
+    /// blocking thread, because a disk may be slow.
     pub(super) async fn renew(&self) {
         let config = self.clone();
         // `spawn_blocking` panics if the system has no thread left: the present configuration stays in use.

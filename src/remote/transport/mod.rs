@@ -144,10 +144,10 @@ pub trait Transport: Debug + Send + Sync {
     /// Begins to work for a bridge that starts. The bridge calls it once, before every other method, and not again when
     /// its actor restarts after a crash. It may block for some milliseconds, as a bind does.
     ///
-    /// A network with its own place to listen returns the listener here, and then the bridge refuses an address of
-    /// [`BridgeBuilder::listen`](super::BridgeBuilder::listen). The bridge cannot judge such a place: if
-    /// [`may_be_read`](StartingBridge::may_be_read) is false, the network has to fail unless its streams stay on this
-    /// host. Default: returns `None`, and the bridge calls [`listen`](Self::listen) if it has an address.
+    /// A network that itself decides where to listen returns the listener here, and then the bridge refuses an address
+    /// of [`BridgeBuilder::listen`](super::BridgeBuilder::listen). The bridge cannot check where such a network
+    /// listens: if [`may_be_read`](StartingBridge::may_be_read) is false, the network has to fail unless its streams
+    /// stay on this host. Default: returns `None`, and the bridge calls [`listen`](Self::listen) if it has an address.
     ///
     /// # Errors
     /// Any error. The start of the bridge fails with [`BridgeError::Transport`](super::BridgeError::Transport), and the
@@ -175,9 +175,9 @@ pub trait Transport: Debug + Send + Sync {
     fn listen(&self, address: &str) -> io::Result<Box<dyn Listener>>;
 
     /// Returns whether bytes that are sent to this address, or arrive at it, need no encryption: they do not leave this
-    /// host, or the network itself protects them. An address for which it is `false` is refused at the start, unless
-    /// the bridge has TLS or [`dangerous_plaintext`](super::BridgeBuilder::dangerous_plaintext). If in doubt, return
-    /// `false`.
+    /// host, or the network itself protects them. An address for which the result is `false` is refused at the start,
+    /// unless the bridge has TLS or [`dangerous_plaintext`](super::BridgeBuilder::dangerous_plaintext). If in doubt,
+    /// return `false`.
     fn is_loopback(&self, address: &str) -> bool;
 
     /// Returns the address at which a peer is dialled; `given` is the address of the [`Peer`](super::Peer). `None`
@@ -209,9 +209,9 @@ pub trait Transport: Debug + Send + Sync {
         Ok(None)
     }
 
-    /// Returns how many packets the network has delivered since the start although nothing accepts them, each count with
-    /// its name. A bridge adds them to its [counters](super::BridgeCounts). Default: none, which is right for a network
-    /// that carries streams.
+    /// Returns the numbers of packets that the network has delivered since the start although nothing accepts them.
+    /// Each number has the name of its cause. A bridge adds the numbers to its [counters](super::BridgeCounts).
+    /// Default: none, which is right for a network that carries streams.
     fn refused(&self) -> Vec<(&'static str, u64)> {
         Vec::new()
     }
@@ -221,11 +221,11 @@ pub trait Transport: Debug + Send + Sync {
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub struct StartingBridge<'a> {
-    /// The name of its node.
+    /// Name of the node of the bridge.
     pub node: &'a NodeId,
-    /// Its cluster. If several clusters share a network, the network separates them by this name.
+    /// Cluster of the bridge. If several clusters share a network, the network separates them by this name.
     pub cluster: &'a ClusterId,
-    /// The address of [`BridgeBuilder::listen`](super::BridgeBuilder::listen), if it has one.
+    /// The address of [`BridgeBuilder::listen`](super::BridgeBuilder::listen), if the bridge has one.
     pub listen: Option<&'a str>,
     /// Whether others may be able to read the streams: the bridge encrypts them, or its
     /// [`dangerous_plaintext`](super::BridgeBuilder::dangerous_plaintext) was called.

@@ -69,7 +69,7 @@ impl Pipes {
         Self::default()
     }
 
-    /// Returns the network as one host sees it, for a bridge of that host.
+    /// Returns the network as one host sees it, for a bridge of this host.
     pub fn host(&self, name: &str) -> PipeHost {
         PipeHost {
             pipes: self.clone(),

@@ -59,8 +59,8 @@ fn in_turn(addresses: Vec<SocketAddr>) -> Vec<SocketAddr> {
 }
 
 /// Returns the error if no attempt succeeded. A dialler takes [`ConnectionRefused`](io::ErrorKind::ConnectionRefused)
-/// as the end of the process. So it is returned only if every address that this host can reach gave this error: the
-/// process may live behind an address that does not answer.
+/// as the end of the process. So `ConnectionRefused` is returned only if every address that this host can reach gave
+/// this error: the process may live behind an address that does not answer.
 fn verdict(failures: Vec<io::Error>) -> io::Error {
     let weight = |reason: &io::Error| {
         if OUT_OF_REACH.contains(&reason.kind()) {

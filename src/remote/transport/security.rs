@@ -24,7 +24,7 @@ pub(crate) trait Security: Debug + Send + Sync {
         is_peer: &'a dyn Fn(&NodeId) -> bool,
     ) -> Securing<'a>;
 
-    /// Returns the node whose name this side can prove. The bridge must have the same name.
+    /// Returns the node whose name this side can prove. It must be the node of the bridge.
     fn vouches_for(&self) -> &NodeId;
 
     /// Returns the reason why a read from a secured stream failed, if its security is the reason.

@@ -1,7 +1,7 @@
 //! CONDITIONS: the requirements of a side before it links, and the amounts that it accepts afterwards.
 //!
-//! A side sends them as soon as it has received the other side's HELLO, which contains the name of its node. HELLO
-//! keeps its form for ever; additions of a version to the handshake are in CONDITIONS.
+//! A side sends its CONDITIONS as soon as it has received the other side's HELLO, which contains the name of the other
+//! node. HELLO keeps its form for ever; additions of a version to the handshake are in CONDITIONS.
 
 use bytes::BytesMut;
 
@@ -17,14 +17,14 @@ pub struct LinkConditions {
     /// Limits for the traffic of the other side.
     pub allowance: Allowance,
     /// The digest of the proof that this incarnation of the node has ended for good: the SHA-256 of the bytes that its
-    /// sentinel then sends. It is used only if it came over a link that was proved.
+    /// sentinel then sends. The digest is used only if it came over a link whose ends have proved their names.
     pub end: Option<EndDigest>,
 }
 
 /// The amounts that a side accepts before it closes a link, by its [`Limits`]. The longest frame is in HELLO.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Allowance {
-    /// Bytes per second in the long run; 64 KiB at least.
+    /// Number of bytes per second in the long run; 64 KiB at least.
     pub rate: u64,
     /// Number of bytes at once on top of the rate; 128 KiB at least.
     pub burst: u64,
@@ -42,7 +42,7 @@ impl Allowance {
     pub const MIN_RATE: u64 = 64 * 1024;
     /// Smallest value of [`burst`](Self::burst), in bytes.
     pub const MIN_BURST: u64 = 128 * 1024;
-    /// Smallest value of [`bounds`](Self::bounds). The messages of elections fit into these bounds.
+    /// Smallest value of [`bounds`](Self::bounds). Every message of an election fits into it.
     pub const MIN_BOUNDS: Bounds = Bounds {
         depth: 4,
         items: 64,
@@ -62,7 +62,7 @@ impl Allowance {
         }
     }
 
-    /// Returns the smaller of the two allowances in each amount: the amounts that both sides accept.
+    /// Returns an allowance with the smaller of the two values of each field: the amounts that both sides accept.
     #[must_use]
     pub fn and(self, other: Self) -> Self {
         Self {
@@ -87,8 +87,8 @@ impl Allowance {
         ]
     }
 
-    /// Returns whether a side with this allowance can use a link: with less, a frame could not be sent at all, or only
-    /// once in hours.
+    /// Returns whether a link can be used with this allowance: with a smaller allowance, a frame could not be sent at
+    /// all, or only once in hours.
     fn is_enough(&self) -> bool {
         let (bounds, least) = (self.bounds, Self::MIN_BOUNDS);
         self.rate >= Self::MIN_RATE

@@ -64,8 +64,8 @@ pub struct Bounds {
 }
 
 impl Bounds {
-    /// Returns whether every payload of that length is within these bounds in items and texts, since each item and text
-    /// takes bytes.
+    /// Returns whether every payload of the length `len` is within the bounds of items and texts, since each item and
+    /// text takes bytes.
     pub(in crate::remote) fn fit_any(&self, len: usize) -> bool {
         len <= self.items.min(self.text)
     }

@@ -18,7 +18,7 @@ pub(super) mod kind {
     pub(in crate::remote::wire) const TWIN: u64 = 8;
 }
 
-/// One decoded frame. Its names and contents are borrowed from the bytes.
+/// One decoded frame. Its names and content are borrowed from the bytes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Frame<'a> {
@@ -28,7 +28,7 @@ pub enum Frame<'a> {
     Ready {
         /// The link that the other side accepts.
         link: LinkId,
-        /// Proofs that it knows the secret, if this side required a proof. One of them has to be right.
+        /// Proofs that the other side knows the secret, if this side required a proof. One of them has to be right.
         proofs: Vec<Proof>,
     },
     /// The requirements of the other side, and the amounts that it accepts.
@@ -48,15 +48,15 @@ pub enum Frame<'a> {
     Pong {
         /// The frame's number.
         seq: u64,
-        /// The token of the [`Ping`](Self::Ping) that this answers.
+        /// The token of the [`Ping`](Self::Ping) to which this is the answer.
         token: u64,
     },
-    /// "An earlier process says that it is your node, and I refused it."
+    /// "An earlier process claims to be your node, and I refused it."
     Twin {
         /// The frame's number.
         seq: u64,
     },
-    /// "I close this link." No number: it may come at any time.
+    /// "I close this link." The frame has no number, because it may come at any time.
     Goodbye {
         /// The reason.
         why: Farewell,

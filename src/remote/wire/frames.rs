@@ -24,11 +24,11 @@ const fn is_tls(head: [u8; HEAD]) -> bool {
 /// # How a driver uses it
 /// 1. `read_buf` into [`room`](Self::room); a test may call `feed`.
 /// 2. Call [`next`](Self::next) until it returns `None`; each body is valid until the next call.
-/// 3. Wait for more bytes until [`deadline`](Self::deadline), if there is one; then close the link
-///    with `Closed::FrameTimeout`.
+/// 3. Wait for more bytes until [`deadline`](Self::deadline), if it returns a time; then close the link with
+///    `Closed::FrameTimeout`.
 ///
-/// Call [`raise`](Self::raise) between two frames as soon as the link is ready: a long frame may follow the frame
-/// that made it ready in the same read.
+/// Call [`raise`](Self::raise) between two frames as soon as the link is ready: a long frame may follow, in the same
+/// read, the frame that made the link ready.
 #[derive(Debug)]
 pub struct Frames {
     buffer: Vec<u8>,
@@ -58,8 +58,8 @@ impl Frames {
         self.max = limits.frame();
     }
 
-    /// Returns the buffer for the next read: only append to it. It has room for at least [`Limits::READ_AHEAD`] bytes,
-    /// and is never larger than a frame and this room together.
+    /// Returns the buffer for the next read. The caller may only append to it. It has room for at least
+    /// [`Limits::READ_AHEAD`] bytes, and is never larger than a frame and this room together.
     pub fn room(&mut self) -> &mut Vec<u8> {
         // The handled bytes are removed once for each read: after each frame, all later bytes would be moved again.
         self.buffer.drain(..self.start);

@@ -18,7 +18,7 @@ impl Versions {
     /// The versions of this release.
     pub const OURS: Self = Self { min: 1, max: 1 };
 
-    /// Returns the newest version that both sides speak; `None` if there is none.
+    /// Returns the newest version that both sides speak; `None` without a common version.
     #[must_use]
     pub fn common(self, other: Self) -> Option<u16> {
         let newest = self.max.min(other.max);
@@ -29,17 +29,17 @@ impl Versions {
 /// The node of a side, and its versions.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Hello {
-    /// Its versions.
+    /// The versions that the side speaks.
     pub versions: Versions,
-    /// Its cluster.
+    /// Cluster of the side.
     pub cluster: ClusterId,
-    /// Its name.
+    /// Name of the node.
     pub node: NodeId,
-    /// Its incarnation.
+    /// Incarnation of the node.
     pub incarnation: NodeIncarnation,
-    /// Its half of the link's name.
+    /// The side's half of the link's name.
     pub nonce: Nonce,
-    /// Longest frame that it accepts after the link is ready, in bytes; at least 4 KiB.
+    /// Longest frame that the side accepts after the link is ready, in bytes; at least 4 KiB.
     pub frame: u32,
 }
 

@@ -1,8 +1,8 @@
 //! MESSAGES: messages of a node's agents to the agents of another node, as many as fit in one frame. The writer sends
 //! all messages that wait at one time together, in several frames if necessary.
 //!
-//! Messages contain the numbers of agents from rosters. A message is read without an allocation. Its payload stays
-//! bytes until it is known that the message is allowed.
+//! Messages contain the numbers of agents from rosters. A message is read without an allocation. Its payload is decoded
+//! only when it is known that the message is allowed.
 
 use bytes::{BufMut, BytesMut};
 
@@ -28,7 +28,7 @@ pub struct RawMessage<'a> {
     pub group: u32,
     /// The sender's number for its agent.
     pub from: u32,
-    /// The incarnation of that agent.
+    /// The incarnation of the sending agent.
     pub incarnation: Incarnation,
     /// The receivers.
     pub to: RawReceivers<'a>,
@@ -145,7 +145,7 @@ fn receivers<'a>(cursor: &mut Cursor<'a>) -> Result<RawReceivers<'a>, WireError>
 pub enum Targets<'a> {
     /// All agents of the group on the other node.
     All,
-    /// These agents, by that node's numbers: at least one, ascending, each once.
+    /// The agents with these numbers of the other node: at least one number, in ascending order, each once.
     Some(&'a [u32]),
 }
 
@@ -172,7 +172,8 @@ pub struct MessagesWriter<'a> {
 }
 
 impl<'a> MessagesWriter<'a> {
-    /// Begins a frame with this number. A frame without messages is not written, and its number is free again.
+    /// Begins a frame with this number. A frame without messages is not written, and its number may be used for the
+    /// next frame.
     pub fn begin(seq: u64, out: &'a mut BytesMut) -> Self {
         let start = out.len();
         out.put_u32(0);

@@ -37,8 +37,8 @@
 //! The side on which groups and agents run gives them their numbers, in its rosters: `from` and `group` are the
 //! sender's numbers, `to` the receiver's.
 //!
-//! One message, byte by byte: agent 3 in its incarnation 9 says to agent 5 that it still leads term 7 of
-//! group 0 with score 30.
+//! One message, byte by byte: agent 3 in its incarnation 9 informs agent 5 that it still leads term 7 of group 0 with
+//! score 30.
 //! ```text
 //!  00 00 00 1e                          30 bytes follow
 //!  93 03 01                             MESSAGES, frame 1

@@ -1,8 +1,8 @@
 //! Reads MessagePack, in its shortest form only.
 //!
-//! Decided here: every value has exactly one form, so decoded bytes could only have been written in one way. A cursor
-//! over a slice: it copies and allocates nothing, and compares an announced length with the remaining bytes before it
-//! uses the length.
+//! Decided here: every value has exactly one form, so decoded bytes could only have been written in one way. The reader
+//! is a cursor over a slice: it copies and allocates nothing, and compares an announced length with the remaining bytes
+//! before it uses the length.
 
 use super::{Bounds, WireError};
 

@@ -2,7 +2,7 @@
 //!
 //! Only rosters contain names; messages use the numbers that rosters give. An *opening* roster begins a group anew on a
 //! link; the rosters after it contain changes. If a roster is longer than a frame, an opening roster contains the first
-//! agents, and further rosters contain the others.
+//! agents, and further rosters contain the other agents.
 
 use std::{num::NonZeroU64, time::Duration};
 
@@ -31,7 +31,7 @@ pub struct Opening<'a> {
     pub rules: &'a str,
     /// The epoch of the voters, if the rules have one.
     pub epoch: u64,
-    /// The voters and quorums of that epoch.
+    /// The voters and quorums of the epoch.
     pub voters: Option<Electorate>,
     /// The timings of the agents, for people.
     pub pace: Option<Pace>,
@@ -44,7 +44,8 @@ pub struct RosterFrame<'a> {
     pub seq: u64,
     /// The sender's number for the group.
     pub group: u32,
-    /// The group that the number means from now on: all earlier facts about that number are void. `None`: no opening.
+    /// The group that the number means from now on: all earlier facts about the number are void. `None`: the roster
+    /// opens no group.
     pub opening: Option<Opening<'a>>,
     /// The agents.
     pub content: RosterContent,
@@ -57,7 +58,7 @@ pub struct RosterContent {
     pub left: Vec<u32>,
     /// Agents that are new or have changed, each with the sender's number for it.
     pub members: Vec<(u32, Member)>,
-    /// The leader, as far as the sender knows, if it is one of the sender's agents.
+    /// The leader, as far as the sender knows, if an agent of the sender leads.
     pub leader: Option<LeaderHint>,
 }
 
@@ -133,8 +134,8 @@ impl<'a> RosterFrame<'a> {
     /// Appends a roster frame.
     ///
     /// A frame of `n` bytes has room for `(n - MAX_REST) / MAX_MEMBER` members, but never for more than
-    /// [`MAX_MEMBERS`](Self::MAX_MEMBERS). With the smallest limit of a frame that a peer may set, that is 5 members.
-    /// The caller sends the remaining members in further rosters, with `opening` = `None`.
+    /// [`MAX_MEMBERS`](Self::MAX_MEMBERS). With the smallest limit of a frame that a peer may set, a frame has room for
+    /// 5 members. The caller sends the remaining members in further rosters, with `opening` = `None`.
     pub fn encode(
         seq: u64,
         group: u32,
@@ -322,7 +323,7 @@ fn pace(cursor: &mut Cursor<'_>) -> Result<Option<Pace>, WireError> {
     }))
 }
 
-/// Reads at most as many ends as are kept, the earliest end first.
+/// Reads the ended incarnations, the earliest first. More of them than [`Ends`] keeps are refused.
 fn ends(cursor: &mut Cursor<'_>) -> Result<Ends, WireError> {
     let told = cursor.array()?;
     if told > Ends::MOST {

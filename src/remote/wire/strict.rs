@@ -250,7 +250,8 @@ impl<'de> Deserializer<'de> for &mut Strict<'de> {
     }
 
     fn is_human_readable(&self) -> bool {
-        // The writer has the same setting. It matters because some types are written in another form for people.
+        // The writer has the same setting. The setting matters because some types are written in another form for
+        // people.
         false
     }
 }

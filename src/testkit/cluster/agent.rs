@@ -89,7 +89,7 @@ impl<E: Election> ClusterAgent<E> {
         }
     }
 
-    /// Returns an error unless the agent runs; a hung agent runs.
+    /// Returns an error unless the agent runs. A hung agent counts as running.
     pub(super) fn must_live(&self) -> Result<(), ClusterError> {
         self.must_be(&[Condition::Up, Condition::Hung])
     }
@@ -135,7 +135,7 @@ impl<E: Election> ClusterAgent<E> {
         self.hang = None;
     }
 
-    /// Kills the agent's process; without one, stops the agent.
+    /// Kills the agent's process; stops the agent if it has no process of its own.
     pub(super) fn kill(&mut self) {
         match self.process.take() {
             Some(process) => process.kill(),
@@ -143,7 +143,7 @@ impl<E: Election> ClusterAgent<E> {
         }
     }
 
-    /// Freezes the agent's process; without one, makes the agent hang.
+    /// Freezes the agent's process; makes the agent hang if it has no process of its own.
     pub(super) async fn freeze(&mut self) {
         match &self.process {
             Some(process) => process.freeze(),
@@ -179,7 +179,8 @@ impl<E: Election> ClusterAgent<E> {
     }
 }
 
-/// If the agent `returns`, waits for the end of its incarnation; otherwise waits until it has ended for good.
+/// Waits for the end of the agent's incarnation if the agent `returns`; otherwise waits until the agent has ended for
+/// good.
 pub(super) async fn end_of<E: Election>(agent: &ElectionHandle<E>, returns: bool) {
     let over = |lifecycle| match lifecycle {
         Lifecycle::Ended => true,

@@ -90,7 +90,7 @@ impl<E: Election> Cluster<E> {
         Ok(())
     }
 
-    /// Carries out a command that does not wait: it ends with the first poll.
+    /// Carries out a command that does not wait: its future ends with the first poll.
     pub(super) fn at_once(&mut self, command: &RecordedCommand) -> Result<(), ClusterError> {
         self.apply(command).now_or_never().unwrap_or(Ok(()))
     }
@@ -154,7 +154,7 @@ impl<E: Election> Cluster<E> {
             let is_supervised = self.policy != RestartPolicy::temporary();
             let agent = self.find_mut(name.as_str())?;
             end(agent);
-            // An agent that an application starts has a restart policy of its own, so it may return.
+            // An agent that an application starts has a restart policy of its own, so a supervisor may restart it.
             let returns = is_supervised || matches!(agent.making, Making::Wired(_));
             ending.push((agent.handle.clone(), returns));
         }
@@ -265,7 +265,7 @@ impl<E: Election> Cluster<E> {
     ) -> Result<(), ClusterError> {
         let agent = self.find_mut(name.as_str())?;
         agent.score = score;
-        // An agent that has ended gets the score when it comes back.
+        // An agent that has ended gets the score when its next incarnation begins.
         match score {
             Some(score) => agent.handle.set_score(score).ok(),
             None => agent.handle.withdraw_score().ok(),

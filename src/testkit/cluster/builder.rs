@@ -49,7 +49,7 @@ pub struct ClusterBuilder<E: Election = AnyBully> {
     trace: Trace,
     timeout: Option<Duration>,
     least: Option<usize>,
-    /// The member that keeps the lease of all others; `None` in a cluster without a lease.
+    /// The member that keeps the lease of all other members; `None` in a cluster without a lease.
     pub(super) register: Option<AgentId>,
     /// Timeout of `settle` if neither the test nor the rules set one.
     pub(super) needed: Duration,
@@ -60,7 +60,7 @@ pub struct ClusterBuilder<E: Election = AnyBully> {
 /// The rules that a builder's calls make.
 struct Rules<E: Election> {
     config: E::Config,
-    /// Default timeout of `settle` under these rules; `None` if the rules have none.
+    /// Default timeout of `settle` under these rules; `None` if the rules have no worst case.
     needed: Option<Duration>,
     /// Number of voters that a side needs to elect a leader.
     least: usize,
@@ -227,7 +227,7 @@ impl<E: Election> ClusterBuilder<E> {
         Ok(cluster)
     }
 
-    /// Returns a copy of the settings of a builder whose calls were all valid.
+    /// Returns a copy of the settings. Called only after all calls of the builder were found valid.
     #[cfg(feature = "dashboard")]
     pub(super) fn again(&self) -> Self {
         Self {
@@ -293,8 +293,8 @@ impl ClusterBuilder {
         self.set(|choices| choices.choose(Mode::Quorum(ids)))
     }
 
-    /// Makes the voters diskless: each voter loses its record when it restarts. Without [`quorum`](Self::quorum) it is
-    /// refused.
+    /// Makes the voters diskless: each voter loses its record when it restarts. Refused without
+    /// [`quorum`](Self::quorum).
     pub fn diskless(self) -> Self {
         self.set(|choices| choices.diskless = Some(Diskless::default()))
     }
@@ -315,7 +315,7 @@ impl ClusterBuilder {
         self.set(|choices| choices.preemption = Some(preemption))
     }
 
-    /// Sets by how much a challenger's score must exceed the leader's. Default: by any amount.
+    /// Sets the amount by which a challenger's score must exceed the leader's score. Default: any amount.
     pub fn margin(self, margin: impl Into<Score>) -> Self {
         let margin = margin.into();
         self.set(|choices| choices.margin = Some(margin))
@@ -348,8 +348,8 @@ fn resolve(
             )
         }
         // The application gives its agents the register of the lease. Several elections may fail in a row, so the
-        // factor is 4 for a lease and 10 for a quorum. Larger factors cost little, because the time is virtual; smaller
-        // ones may end good runs early.
+        // factor is 4 for a lease and 10 for a quorum. A larger factor costs little, because the time is virtual; with
+        // a smaller factor a good run may end early.
         AnyConfig::Lease(config) => (config.worst_case_failover(u32::MAX).saturating_mul(4), 0),
         AnyConfig::Quorum(config) => {
             if basis == Basis::Defaults && config.diskless.is_none() {

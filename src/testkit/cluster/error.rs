@@ -9,7 +9,7 @@ use crate::{
     testkit::faults::ConditionsError,
 };
 
-/// Errors of a cluster. Nothing was changed, unless the error says otherwise.
+/// Errors of a cluster. Nothing was changed, unless the description of the error states a change.
 #[derive(thiserror::Error)]
 #[non_exhaustive]
 pub enum ClusterError {
@@ -21,7 +21,8 @@ pub enum ClusterError {
     Start {
         /// The name that was requested.
         name: String,
-        /// The [`StartError`], or the error of the application's own start: it may have started an agent of another name.
+        /// The [`StartError`], or the error of the application's own start. The application may also have started an
+        /// agent of another name.
         source: Box<dyn std::error::Error + Send + Sync>,
     },
     /// No agent has this name.
@@ -32,7 +33,8 @@ pub enum ClusterError {
         /// The agents of the cluster.
         known: String,
     },
-    /// The agent cannot do this in its present condition, the command has it twice, or its name is taken.
+    /// The agent cannot carry out the command in its present condition, the command names the agent twice, or the
+    /// agent's name is taken.
     #[error("{name} {why}")]
     Refused {
         /// The agent.
@@ -43,7 +45,7 @@ pub enum ClusterError {
     /// This election has no list of voters that could be changed.
     #[error("this election has no list of voters to change: use a quorum whose voters have stores")]
     NoVoters,
-    /// The agent left, but not in an orderly way.
+    /// The agent left, but without an orderly hand-over.
     #[error("{name} left without ending properly: {source}")]
     Leave {
         /// The agent.
@@ -67,8 +69,8 @@ pub enum ClusterError {
 
 debug_is_text!(ClusterError);
 
-/// Returns the refusal of a command to an agent in this condition. [`Condition::Up`] means that the agent must be down
-/// first.
+/// Returns the refusal of a command to an agent in this condition. The condition [`Condition::Up`] means that the agent
+/// must be down first.
 pub(super) fn not_now(name: &AgentId, condition: Condition) -> ClusterError {
     refuse(
         name,

@@ -2,7 +2,7 @@
 //!
 //! Decided here: one mailbox takes the messages and events of all agents. An agent's messages, including those of its
 //! application, and its events are recorded in the order in which it sent them. Two runs in which the agents send the
-//! same have the same record.
+//! same messages have the same record.
 
 use std::{fmt::Debug, sync::Arc};
 

@@ -37,9 +37,9 @@ pub(super) struct Journal<M: PeerMessage> {
     /// For each sender and receiver: the last message of a repeated kind that was sent.
     said: BTreeMap<(AgentId, AgentId), M>,
 
-    /// Grows whenever something happens that may belong to an election.
+    /// A counter that grows with each event that may belong to an election.
     activity: u64,
-    /// Notified at the next change of `activity`.
+    /// The receivers of a notification at the next change of `activity`.
     waiters: Vec<oneshot::Sender<()>>,
     /// Number of election messages sent so far.
     messages: u64,
@@ -47,8 +47,8 @@ pub(super) struct Journal<M: PeerMessage> {
     believed: Time,
     last_action: LastAction,
 
-    /// Agents whose end was recorded with the command that caused it. The supervisor's report of the same end is not
-    /// recorded.
+    /// Agents whose end was recorded with the command that caused the end. The supervisor's report of the same end is
+    /// not recorded.
     doomed: BTreeSet<AgentId>,
     roles: BTreeMap<AgentId, Role>,
     /// Agents with an event since their role was last recorded.
@@ -170,14 +170,15 @@ impl<M: PeerMessage> Journal<M> {
         self.latest(from, to).unwrap_or(now)
     }
 
-    /// Returns the latest arrival of the messages under way from one agent to the other; `None` if there are none.
+    /// Returns the latest arrival of the messages under way from one agent to the other; `None` if no message is under
+    /// way.
     fn latest(&self, from: &AgentId, to: &AgentId) -> Option<Time> {
         let mut ahead = self.under_way.iter().rev();
         let last = ahead.find(|(_, load)| load.is_between(from, to));
         last.map(|((at, _), _)| *at)
     }
 
-    /// Delivers the messages that are due; returns the time until the next one, if another is under way.
+    /// Delivers the messages that are due. Returns the time until the next arrival; `None` if no message is under way.
     pub(super) fn deliver(&mut self) -> Option<Duration> {
         let now = self.now();
         while let Some(first) = self.under_way.first_entry() {
@@ -338,7 +339,7 @@ impl<M: PeerMessage> Journal<M> {
         self.believed
     }
 
-    /// Returns a receiver that ends at the next activity.
+    /// Returns a receiver that completes at the next event that may belong to an election.
     pub(super) fn next_activity(&mut self) -> oneshot::Receiver<()> {
         let (tell, told) = oneshot::channel();
         self.waiters.push(tell);

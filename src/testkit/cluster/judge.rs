@@ -142,7 +142,8 @@ impl<E: Election> Cluster<E> {
         sides
     }
 
-    /// Checks that a side agrees on one leader. A side without an eligible agent, or with too few voters, needs none.
+    /// Checks that a side agrees on one leader. A side without an eligible agent, or with too few voters, needs no
+    /// leader.
     fn agree(&self, side: &[RunningAgent<'_>], least: usize) -> Result<RecordedSide, Obstacle> {
         let agents: Vec<AgentId> = side.iter().map(|one| one.id.clone()).collect();
         let leaders: BTreeSet<&AgentId> = side.iter().filter_map(RunningAgent::leader).collect();
@@ -177,7 +178,7 @@ impl<E: Election> Cluster<E> {
     }
 }
 
-/// Returns the names of the agents for which `applies` is true; `None` if there are none.
+/// Returns the names of the agents for which `applies` is true; `None` if it is true for no agent.
 fn names_where(
     all: &[RunningAgent<'_>],
     applies: impl Fn(&&RunningAgent<'_>) -> bool,

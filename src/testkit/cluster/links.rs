@@ -8,8 +8,8 @@ use crate::{protocol::Election, record::RecordedCommand, testkit::faults::Condit
 use bully_sim::faults::Network;
 
 impl<E: Election> Cluster<E> {
-    /// Separates the agents into sides that do not reach each other. Agents on none of the given sides are together on
-    /// one more side. This replaces an earlier partition.
+    /// Separates the agents into sides that do not reach each other. Agents that are on none of the given sides are
+    /// together on one more side. The new partition replaces an earlier partition.
     ///
     /// # Errors
     /// [`ClusterError::Unknown`]; [`ClusterError::Refused`] if an agent is on two sides.
@@ -44,7 +44,7 @@ impl<E: Election> Cluster<E> {
         self.at_once(&RecordedCommand::CutOneWay(from, to))
     }
 
-    /// Cuts an agent off from all others.
+    /// Cuts an agent off from all other agents.
     ///
     /// # Errors
     /// [`ClusterError::Unknown`].
@@ -77,7 +77,7 @@ impl<E: Election> Cluster<E> {
 
     /// Changes the faults of the network for all messages.
     pub fn set_network(&mut self, conditions: Conditions) {
-        // The type has no value that would be refused.
+        // Every value of the type is accepted, so no error is lost.
         self.at_once(&RecordedCommand::Network(conditions.into()))
             .ok();
     }

@@ -47,7 +47,7 @@ impl<E: Election> Cluster<E> {
         self.begun.again()
     }
 
-    /// Returns a number that grows whenever something happens that may belong to an election.
+    /// Returns a number that grows with each event that may belong to an election.
     pub(crate) fn activity(&self) -> u64 {
         open(&self.journal).activity()
     }
@@ -57,7 +57,8 @@ impl<E: Election> Cluster<E> {
         open(&self.journal).believed()
     }
 
-    /// Returns whether it is settled at this moment which agents lead, with the time and the messages that it took.
+    /// Returns whether it is settled at this moment which agents lead, with the time and the number of messages since
+    /// the last command.
     pub(crate) fn settled_now(&self) -> Result<Settled, Obstacle> {
         let sides = self.judge()?;
         Ok(self.seen_settled(sides))
@@ -68,7 +69,7 @@ impl<E: Election> Cluster<E> {
         self.list().map(|list| list.epoch)
     }
 
-    /// Returns which agents are cut off from which others.
+    /// Returns the pairs of agents that are cut off from each other.
     pub(crate) fn separations(&self) -> Separations {
         open(&self.journal).network.separations()
     }

@@ -33,9 +33,10 @@
 //! # Messages of applications
 //! The messages of the agents' applications ([`Messages`](crate::leader::Messages), and what is built on them: a
 //! [`LeaderProxy`](crate::leader::LeaderProxy), schedules) are subject to the same faults: an isolated agent receives
-//! none and reaches no other agent. They arrive at most once and in order, as over a bridge, whatever faults change the
-//! agents' own messages. In the trace and for [`Network::ignore`](bully_sim::faults::Network::ignore) their kind
-//! is `application`; [`settle`](Cluster::settle) does not wait for them.
+//! no such message and reaches no other agent. Messages of applications arrive at most once and in order, as over a
+//! bridge, even if faults duplicate or reorder the agents' own messages. In the trace and for
+//! [`Network::ignore`](bully_sim::faults::Network::ignore) their kind is `application`; [`settle`](Cluster::settle)
+//! does not wait for them.
 //!
 //! # Virtual time
 //! A cluster creates no runtime. In a System whose clock is paused it runs in virtual time: a wait costs nothing, and
@@ -110,11 +111,12 @@ pub struct Cluster<E: Election = AnyBully> {
     timeout: Duration,
     /// Number of voters that a side needs to elect a leader.
     least: usize,
-    /// In a cluster with a lease: the register, which keeps the lease and follows no agent. A side needs it as well.
+    /// In a cluster with a lease: the register, which keeps the lease and follows no agent. A side without the register
+    /// cannot elect a leader.
     register: Option<AgentId>,
     clock: RuntimeClock,
     wall: VirtualWallClock,
-    /// The durable record of each agent. It outlasts crashes of the agent, but not the cluster.
+    /// The durable record of each agent. A record outlasts crashes of the agent, but not the cluster.
     stores: BTreeMap<String, MemoryStore<E::Durable>>,
     journal: SharedJournal<E::Message>,
     hub: Addr<Hub<E::Message>>,
@@ -126,7 +128,7 @@ pub struct Cluster<E: Election = AnyBully> {
 }
 
 impl<E: Election> Cluster<E> {
-    /// Returns the wall clock of all hosts, to set it: an agent reads it when it starts.
+    /// Returns the wall clock of all hosts, so that a test can set it. An agent reads the clock when it starts.
     pub const fn wall_clock(&self) -> &VirtualWallClock {
         &self.wall
     }

@@ -1,9 +1,10 @@
 //! A cluster whose agents hold a lease: their register is one more member, which can be cut off, crash and be
 //! restarted.
 //!
-//! Decided here: the register is an agent that the cluster creates, in memory. It keeps its records through a crash, as
-//! a database does. The questions of the agents to it cross the network like all other messages. Not here: its answers
-//! ([`lease::Simulated`](crate::elections::lease::Simulated)), and when such a cluster has settled (`judge.rs`).
+//! Decided here: the register is an agent that the cluster creates, in memory. The register keeps its records through a
+//! crash, as a database does. The agents' questions to the register cross the network like all other messages. Not
+//! here: the answers of the register ([`lease::Simulated`](crate::elections::lease::Simulated)), and when such a
+//! cluster has settled (`judge.rs`).
 
 use std::sync::Arc;
 
@@ -18,8 +19,8 @@ use crate::{
 impl Cluster<Simulated> {
     /// Begins a cluster of agents that hold a lease, around a register in memory. `change` receives the rules of
     /// [`LeaseConfig::new`] and may change them. The register is the member `register`, so it can be isolated, cut off
-    /// and crashed like an agent. A side of the network that does not reach it has no leader after the end of the
-    /// lease.
+    /// and crashed like an agent. A side of the network that does not reach the register has no leader after the end of
+    /// the lease.
     ///
     /// Agents that an application starts ([`wired`](ClusterBuilder::wired)) set their register by themselves:
     /// [`lease`](crate::agent::BullyBuilder::lease).

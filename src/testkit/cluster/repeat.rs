@@ -1,6 +1,6 @@
 //! Saves a run as a recording, and repeats a recording as a run.
 //!
-//! Decided here: a command is given at its moment in the recording, whatever made the time pass in the recorded run. If
+//! Decided here: a command is given at its moment in the recording, for any cause of the waits in the recorded run. If
 //! a command of the recording is refused, the run ends. Not here: the contents of a recording
 //! ([`record`](crate::record)).
 
@@ -15,8 +15,8 @@ use crate::{
 
 impl<E: Election> Cluster<E> {
     /// Returns the run so far as a recording; `protocol` is the name of the election in it. The newest events may be
-    /// missing until the caller awaits something. The recording contains that it was made in virtual time;
-    /// [`header_mut`](Recording::header_mut) changes that.
+    /// missing until the caller awaits something. The header of the recording names virtual time as its clock;
+    /// [`header_mut`](Recording::header_mut) can change that.
     pub fn recording(&self, protocol: &str) -> Recording {
         let journal = open(&self.journal);
         journal.trace.to_recording(protocol, journal.now())
@@ -30,8 +30,8 @@ impl<E: Election> Cluster<E> {
         }
     }
 
-    /// Gives the commands of a recorded run, each at its moment, and ends when that run ended. In virtual time, and
-    /// with a cluster that begins as the recorded one did, the run is the same.
+    /// Gives the commands of a recorded run, each at its moment, and returns at the time at which the recorded run
+    /// ended. In virtual time, and with a cluster that begins like the recorded cluster, the run is the same.
     ///
     /// # Errors
     /// [`ClusterError`] of the first command that is refused; the commands before it were given.

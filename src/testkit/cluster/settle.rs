@@ -1,10 +1,9 @@
 //! Waits until the cluster is settled, and returns the cost or the obstacle.
 //!
-//! Decided here: *settled* means that on each side of the network the running agents agree on one of them, that this
-//! agent considers itself leader and no other agent of the side does, that no message of an election is on its way, and
-//! that no agent is about to ask its leader for the leadership (rule `ask-in-turn` of the bully).
-//! A side on which no agent may be elected, or with too few voters, is settled without a leader. Not here: how this is
-//! found out (`judge.rs`).
+//! Decided here: *settled* means that on each side of the network the running agents follow one of them, that only this
+//! agent of the side considers itself leader, that no message of an election is on its way, and that no agent is about
+//! to ask its leader for the leadership (rule `ask-in-turn` of the bully). A side on which no agent may be elected, or
+//! with too few voters, is settled without a leader. Not here: the check whether a cluster is settled (`judge.rs`).
 
 use std::{fmt, time::Duration};
 
@@ -22,8 +21,8 @@ use crate::{
 #[non_exhaustive]
 pub struct Settled {
     /// The sides of the network; one side unless the network is separated. The agents of a side reach each other, some
-    /// of them perhaps only through other agents. A side has no leader if no agent of it may be elected, or too few
-    /// vote. Agents that are down or hang are on no side.
+    /// of them perhaps only through other agents. A side has no leader if no agent of the side may be elected, or if it
+    /// has too few voters. Agents that are down or hang are on no side.
     pub sides: Vec<RecordedSide>,
     /// Time until the last agent changed its leader.
     pub took: Duration,
@@ -47,7 +46,7 @@ impl Settled {
         }
     }
 
-    /// Returns the leader, if there is exactly one.
+    /// Returns the leader, if exactly one agent leads.
     pub fn leader(&self) -> Option<&AgentId> {
         let mut leaders = self.leaders();
         leaders.next().filter(|_| leaders.next().is_none())
@@ -70,27 +69,27 @@ impl fmt::Display for Settled {
 /// The reason why a cluster is not settled.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Obstacle {
-    /// Something happened a moment ago.
+    /// An event happened a moment ago.
     Busy,
     /// Messages of an election are on their way.
     UnderWay {
-        /// Their number.
+        /// Number of the messages.
         messages: usize,
     },
-    /// These agents hold an election, or wait for its outcome.
+    /// The listed agents hold an election, or wait for its outcome.
     Electing(String),
     /// A leader is handing over.
     Draining(String),
-    /// These agents know no leader, although one of them could be elected.
+    /// The listed agents know no leader, although one of them could be elected.
     Leaderless(String),
-    /// These agents follow an agent that is not there, or whose messages do not reach them.
+    /// Some agents follow an agent that does not run, or whose messages do not reach them.
     Astray {
         /// The agents.
         agents: String,
         /// The agent that they follow.
         leader: AgentId,
     },
-    /// These agents reach each other and do not follow the same leader.
+    /// The listed agents reach each other and do not follow the same leader.
     Divided(String),
 }
 
@@ -120,7 +119,7 @@ impl<E: Election> Cluster<E> {
     /// Waits until the cluster is settled.
     ///
     /// Time and messages are counted from the last command to the cluster. The call returns a moment after the last
-    /// event; that moment is not counted.
+    /// event; this moment is not counted.
     ///
     /// # Errors
     /// [`ClusterError::NotSettled`] when the cluster does not settle within a time that follows from the timings, see
@@ -161,7 +160,7 @@ impl<E: Election> Cluster<E> {
         settled
     }
 
-    /// Does the same as `settled`, but records nothing: a query must not change a recording.
+    /// Like `settled`, but records nothing: a query must not change a recording.
     pub(super) fn seen_settled(&self, sides: Vec<RecordedSide>) -> Settled {
         let journal = open(&self.journal);
         Settled {
@@ -174,7 +173,7 @@ impl<E: Election> Cluster<E> {
 
 /// Interval of the checks.
 const MOMENT: Duration = Duration::from_millis(1);
-/// Time after which a verdict is checked again if nothing happens: an agent may lose its leader without an event.
+/// Time after which the check is repeated if no event comes: an agent may lose its leader without an event.
 const DOUBT: Duration = Duration::from_millis(20);
 
 /// Returns the first names of a list, as a text.

@@ -51,7 +51,8 @@ impl<E: Election> Cluster<E> {
                 (kind, handle, None)
             }
             Making::Wired(start) => {
-                // Everything that still runs in the agent's former process is ended before the new process begins.
+                // All actors and tasks that still run in the agent's former process are ended before the new process
+                // begins.
                 if let Ok(former) = self.find_mut(&name) {
                     former.kill();
                 }

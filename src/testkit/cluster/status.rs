@@ -1,4 +1,4 @@
-//! The agents and the state of each, as rows and as an aligned table.
+//! The agents of a cluster with their states, as rows and as an aligned table.
 
 use std::{fmt, time::Duration};
 
@@ -18,11 +18,11 @@ pub struct AgentStatus {
     pub kind: MemberKind,
     /// Score of the agent; `None` while it cannot be elected.
     pub score: Option<Score>,
-    /// Whether the agent runs, hangs or is down.
+    /// The condition of the agent: it runs, hangs or is down.
     pub condition: Condition,
     /// Whether [`isolate`](Cluster::isolate) has cut all links of the agent.
     pub isolated: bool,
-    /// The agent's own state, in its present incarnation or the last one.
+    /// The agent's own state, in its present or last incarnation.
     pub status: Status,
     /// Whether the agent considers itself leader at this moment.
     pub leads: bool,
@@ -43,7 +43,7 @@ impl ClusterStatus {
 }
 
 impl<E: Election> Cluster<E> {
-    /// Returns the agents, with the state of each.
+    /// Returns the agents with their states.
     pub fn status(&self) -> ClusterStatus {
         let list = self.list();
         let row = |agent: &super::agent::ClusterAgent<E>| {
@@ -84,7 +84,7 @@ impl fmt::Display for Condition {
 }
 
 impl AgentStatus {
-    /// Returns the agent's condition, and whether others can reach it: `up`, `hung, isolated`.
+    /// Returns the agent's condition, and whether it is isolated: `up`, `hung, isolated`.
     fn state(&self) -> String {
         let isolated = if self.isolated { ", isolated" } else { "" };
         format!("{}{isolated}", self.condition)

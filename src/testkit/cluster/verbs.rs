@@ -13,9 +13,9 @@ use crate::{
 impl<E: Election> Cluster<E> {
     // ---- an end, and a new beginning ---------------------------------------------------------
 
-    /// Makes an agent panic; all other agents learn of it. It stays down until [`restart`](Self::restart), unless the
-    /// cluster is [supervised](super::ClusterBuilder::supervised). A [wired](super::ClusterBuilder::wired) agent comes
-    /// back by its own restart policy. The panic prints nothing.
+    /// Makes an agent panic; all other agents learn of its end. The agent stays down until [`restart`](Self::restart),
+    /// unless the cluster is [supervised](super::ClusterBuilder::supervised). A [wired](super::ClusterBuilder::wired)
+    /// agent comes back by its own restart policy. The panic prints nothing.
     ///
     /// # Errors
     /// [`ClusterError`] if no agent of this name runs.
@@ -37,7 +37,7 @@ impl<E: Election> Cluster<E> {
     /// Stops an agent at once, without handing over.
     ///
     /// # Errors
-    /// The errors of [`crash`](Self::crash); [`ClusterError::Refused`] if it hangs.
+    /// The errors of [`crash`](Self::crash); [`ClusterError::Refused`] if the agent hangs.
     pub async fn stop(&mut self, name: &str) -> Result<(), ClusterError> {
         self.apply(&RecordedCommand::Stop(self.ids([name])?)).await
     }
@@ -45,7 +45,7 @@ impl<E: Election> Cluster<E> {
     /// Starts a new incarnation of an agent that is down, with its last score.
     ///
     /// # Errors
-    /// [`ClusterError::Refused`] if it is not down, [`ClusterError::Unknown`].
+    /// [`ClusterError::Refused`] if the agent is not down; [`ClusterError::Unknown`].
     pub fn restart(&mut self, name: &str) -> Result<(), ClusterError> {
         self.at_once(&RecordedCommand::Restart(self.id(name)?))
     }
@@ -53,13 +53,13 @@ impl<E: Election> Cluster<E> {
     /// Makes an agent hang: it handles neither messages nor timers. Returns when the agent hangs.
     ///
     /// # Errors
-    /// [`ClusterError`] if no agent of this name runs, or if it hangs.
+    /// [`ClusterError`] if no agent of this name runs, or if the agent hangs already.
     pub async fn hang(&mut self, name: &str) -> Result<(), ClusterError> {
         self.apply(&RecordedCommand::Hang(self.id(name)?)).await
     }
 
-    /// Freezes the whole process of an agent, including everything that the application has started in it. An agent
-    /// that the cluster itself starts only hangs.
+    /// Freezes the whole process of an agent, including all actors and tasks that the application has started in it. An
+    /// agent that the cluster itself starts only hangs.
     ///
     /// # Errors
     /// The errors of [`hang`](Self::hang).
@@ -67,8 +67,8 @@ impl<E: Election> Cluster<E> {
         self.apply(&RecordedCommand::Freeze(self.id(name)?)).await
     }
 
-    /// Ends the process of an agent at once with all that runs in it, frozen or not. An agent that the cluster itself
-    /// starts only stops.
+    /// Ends the process of an agent at once, with all actors and tasks in it, whether the process is frozen or not. An
+    /// agent that the cluster itself starts only stops.
     ///
     /// # Errors
     /// The errors of [`crash`](Self::crash).
@@ -80,7 +80,7 @@ impl<E: Election> Cluster<E> {
     /// of the lease: the agent no longer leads, and finds this out at its next step.
     ///
     /// # Errors
-    /// [`ClusterError::Refused`] if it does not lead, or its leadership does not end by the clock.
+    /// [`ClusterError::Refused`] if the agent does not lead, or if its leadership does not end by the clock.
     pub fn expire(&mut self, name: &str) -> Result<(), ClusterError> {
         self.at_once(&RecordedCommand::Expire(self.id(name)?))
     }
@@ -99,7 +99,7 @@ impl<E: Election> Cluster<E> {
     /// score, or an observer.
     ///
     /// # Errors
-    /// [`ClusterError::Refused`]; [`ClusterError::Start`] if its name breaks the rules.
+    /// [`ClusterError::Refused`]; [`ClusterError::Start`] if the name breaks the rules.
     pub fn join(&mut self, name: &str, score: impl Into<Score>) -> Result<(), ClusterError> {
         let (kind, score) = (MemberKind::Voter, Some(score.into()));
         let agent: AgentId = name
@@ -111,8 +111,8 @@ impl<E: Election> Cluster<E> {
     /// Lets an agent leave for good. If it leads, it hands over first.
     ///
     /// # Errors
-    /// [`ClusterError`] if no agent of this name runs; [`ClusterError::Leave`] if it took too long; the agent has left
-    /// even then.
+    /// [`ClusterError`] if no agent of this name runs; [`ClusterError::Leave`] if the hand-over took too long; the
+    /// agent has left even then.
     pub async fn leave(&mut self, name: &str) -> Result<(), ClusterError> {
         self.apply(&RecordedCommand::Leave(self.id(name)?)).await
     }
@@ -144,7 +144,8 @@ impl<E: Election> Cluster<E> {
     /// agents go first.
     ///
     /// # Errors
-    /// [`ClusterError::Refused`] if it does not lead, one of the two agents does not run, or both are the same.
+    /// [`ClusterError::Refused`] if the agent `name` does not lead, if one of the two agents does not run, or if both
+    /// are the same agent.
     pub fn step_down(&mut self, name: &str, to: Option<&str>) -> Result<(), ClusterError> {
         let (agent, to) = (self.id(name)?, to.map(|to| self.id(to)).transpose()?);
         self.at_once(&RecordedCommand::StepDown { agent, to })

@@ -1,7 +1,7 @@
 //! The voters of a quorum, and changes of them while the agents run.
 //!
-//! Decided here: which agent is asked, that the call does not wait for the answer, and which agents are voters now. Not
-//! here: the steps of a change ([`epoch`](crate::elections::quorum::epoch)).
+//! Decided here: which agent gets the request, that the call does not wait for the answer, and which agents are voters
+//! now. Not here: the steps of a change ([`epoch`](crate::elections::quorum::epoch)).
 
 use std::time::Duration;
 
@@ -53,7 +53,7 @@ impl<E: Election> Cluster<E> {
         (now.names.is_some() && now.epochs != Epochs::Apart).then_some(now)
     }
 
-    /// Returns the number of voters that a side needs to elect.
+    /// Returns the number of voters that a side needs to elect a leader.
     pub(super) fn needed(&self, list: Option<&Requirements>) -> usize {
         let changed = list
             .filter(|list| list.epoch > 0)
@@ -66,7 +66,7 @@ impl<E: Election> Cluster<E> {
 }
 
 impl<E: Election> ClusterAgent<E> {
-    /// Returns the kind of this agent by the list: an agent that is not on the list only follows.
+    /// Returns the kind of this agent by the list. An agent that is not on the list is an observer.
     pub(super) fn kind_by(&self, list: Option<&Requirements>) -> MemberKind {
         list.map_or(self.kind, |list| member_kind(list, self.id(), self.kind))
     }

@@ -45,9 +45,9 @@ impl<E: Election> Wiring<E> {
     }
 
     /// Makes the builder's agent an agent of the cluster: in its group, by its clock, in its trace, and with a store
-    /// that outlives the process unless its voters have no disk. All other options are the builder's: score, election,
-    /// restart policy. Options that are set afterwards replace these, for example another store. The agent may have
-    /// more subscribers, but not another parent, group or clock.
+    /// that outlives the process unless its voters have no disk. All other options, such as score, election and restart
+    /// policy, stay as the builder has them. An option that is set after this call replaces the cluster's option, for
+    /// example another store. The agent may have more subscribers, but not another parent, group or clock.
     pub fn prepare(&self, agent: AgentBuilder<E>) -> AgentBuilder<E> {
         let agent = agent
             .join(&self.group)
@@ -118,8 +118,8 @@ impl<E: Election> fmt::Debug for Making<E> {
 
 impl<E: Election> super::ClusterBuilder<E> {
     /// Adds an agent that the application starts, with its actors. `start` is called in a [`Process`] of the agent's
-    /// own: when the cluster starts, and at each [`restart`](Cluster::restart) of the process. It has to return the
-    /// handle of an agent that was prepared by [`Wiring::prepare`].
+    /// own: when the cluster starts, and at each [`restart`](Cluster::restart) of the process. `start` has to return
+    /// the handle of an agent that was prepared by [`Wiring::prepare`].
     ///
     /// After a [`crash`](Cluster::crash), such an agent is restarted by its own restart policy, behind the same handle.
     /// [`freeze`](Cluster::freeze) stops its whole process, and [`kill`](Cluster::kill) ends it.

@@ -1,7 +1,7 @@
 //! Measures the host of a node before the node runs.
 //!
-//! Decided here: the words of the answer, and the advice: the fastest timings that bear twice the measured times, because
-//! load may grow. Not here: the measurements and their bounds ([`actix_bully::config::preflight`]).
+//! Decided here: the words of the answer, and the advice: the fastest timings that tolerate twice the measured times,
+//! because load may grow. Not here: the measurements and their bounds ([`actix_bully::config::preflight`]).
 
 use std::{fmt::Write, time::Duration};
 
@@ -20,7 +20,7 @@ pub(crate) fn run(preflight: &args::Preflight, is_json: bool) -> Result<(String,
     let runtime = Builder::new_current_thread().enable_all().build();
     let runtime = runtime.map_err(Failure::Runtime)?;
     let measured = runtime.block_on(config.preflight(preflight.seconds));
-    // This does not wait for a name that is still being resolved.
+    // This shutdown does not wait for a name that is still being resolved.
     runtime.shutdown_background();
     let found = measured.map_err(refused)?;
     let text = if is_json {

@@ -1,4 +1,4 @@
-//! The records of a node's agents: turns them on and off, and saves one into a file.
+//! The records of a node's agents: turns the records on and off, and saves a record into a file.
 //!
 //! Decided here: which agent's record is saved, and the text about it. A file is written only if the record has
 //! entries.
@@ -21,7 +21,7 @@ use crate::{
     show,
 };
 
-/// Does the action; returns the text to print.
+/// Carries out the action; returns the text to print.
 pub(crate) fn run(node: &Node, action: &RecordAction, is_json: bool) -> Result<String, Failure> {
     let save = match action {
         RecordAction::On => {

@@ -7,11 +7,11 @@
 
 use bytes::{Bytes, BytesMut};
 
-/// Maximum number of bytes that are under way or unread in one direction. It fits into zenoh's own queue for a link (16
-/// batches of 64 KiB), so that an honest sender does not make zenoh drop messages.
+/// Maximum number of bytes that are under way or unread in one direction. This number fits into zenoh's own queue for a
+/// link (16 batches of 64 KiB), so that an honest sender does not make zenoh drop messages.
 pub(super) const WINDOW: u64 = 256 * 1024;
 
-/// Number of bytes that the reader takes before the sender is told how far it has read. A packet after each read would
+/// Number of bytes that the reader takes before it reports its position to the sender. A packet after each read would
 /// double the traffic.
 const TELL_AFTER: u64 = WINDOW / 4;
 
@@ -20,8 +20,8 @@ const TELL_AFTER: u64 = WINDOW / 4;
 pub(super) struct Flow {
     /// The position of the next byte to receive.
     received: u64,
-    /// The position up to which the reader has taken bytes. `told` is the last of these positions that the sender
-    /// knows.
+    /// The position up to which the reader has taken bytes. `told` is the last position that was reported to the
+    /// sender.
     taken: u64,
     told: u64,
     unread: BytesMut,
@@ -72,7 +72,7 @@ pub(super) enum Over {
 /// Result of a read.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum FlowRead {
-    /// Received bytes. With a position, the sender must be told that all bytes before that position were read.
+    /// Received bytes. A position, if present, has to be reported to the sender: all bytes before it were read.
     Bytes(Bytes, Option<u64>),
     /// No byte is available yet.
     Nothing,

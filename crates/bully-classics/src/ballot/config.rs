@@ -28,19 +28,19 @@ pub struct BallotConfig {
     pub voters: Vec<AgentId>,
     /// The waiting times. Default: [`Timings::default`].
     pub timings: Timings,
-    /// Δ: length of a round while no answer is late, and the step by which late answers lengthen it. It must exceed
-    /// twice the [delay bound](Timings::delay_bound) d, because an answer may take that long. Default: a third of the
-    /// detection time L, so that the death of a silent leader is noticed after about L; but the default is at least 3
-    /// d. Timings without a failure detector have no default.
+    /// Δ: length of a round while no answer is late, and the step by which late answers lengthen it. The round must
+    /// exceed twice the [delay bound](Timings::delay_bound) d, because an answer may take twice d. Default: a third of
+    /// the detection time L, so that the death of a silent leader is noticed after about L; but the default is at least
+    /// 3 d. Timings without a failure detector have no default.
     pub round: Option<Duration>,
     /// Longest round while answers are late; at least Δ. Default: 4 Δ.
     pub cap: Option<Duration>,
     /// Longest time between the step-down of a leader and the end of its work. Default: 5 s. With far less, work is cut
     /// off; with far more, work that hangs delays the hand-over.
     pub drain: Duration,
-    /// Time after a step-down by command in which the agent lets other voters lead first. It ends early if the agent's
-    /// score is set, if the agent is told to campaign, or if no other voter is eligible. Default: 60 s, which is enough
-    /// to stop the process.
+    /// Time after a step-down by command in which the agent lets other voters lead first. This time ends early if the
+    /// agent's score is set, if the agent gets the command to campaign, or if no other voter is eligible. Default: 60
+    /// s, which is enough to stop the process.
     pub cooldown: Duration,
 }
 
@@ -88,14 +88,14 @@ impl BallotConfig {
         majority(&self.voters)
     }
 
-    /// Returns the digest of the voters and their majority. It must be equal at all members.
+    /// Returns the digest of the voters and their majority, which must be equal at all members.
     pub(crate) fn electorate(&self) -> Electorate {
         let majority = majority(&self.voters);
         Electorate::new(&self.voters, majority, majority)
     }
 
-    /// Number of voters that may be down while the others can still elect. It is 0 with two voters: add a third,
-    /// which may be a witness (a voter without a score).
+    /// Number of voters that may be down while the other voters can still elect. With two voters the number is 0: add a
+    /// third voter, which may be a witness (a voter without a score).
     pub fn tolerated(&self) -> usize {
         self.voters.len().saturating_sub(self.majority())
     }

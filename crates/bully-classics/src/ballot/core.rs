@@ -35,7 +35,7 @@ pub(super) struct Core {
     /// The last round that ended by its timer.
     pub(super) ended: u64,
     pub(super) pace: Pace,
-    /// After a step-down: the time until which the agent lets others lead first. No timer runs for it: each rule
+    /// After a step-down: the time until which the agent lets other agents lead first. No timer runs for it: each rule
     /// compares this time with the clock.
     pub(super) cooldown: Option<Time>,
     /// Least span of the next cool-down, because the work failed.
@@ -70,7 +70,8 @@ impl Core {
     }
 
     /// Returns the time until which a leadership holds without another step: two rounds of the present length. At the
-    /// end of the second round the others find it vacant. A healthy leader takes a step in each round.
+    /// end of the second round the other voters find the leadership vacant. A healthy leader takes a step in each
+    /// round.
     pub(super) fn valid_until(&self) -> Time {
         let two_rounds = self.pace.span().saturating_mul(2);
         self.stepped.map_or(Time::ZERO, |at| at.after(two_rounds))
@@ -110,8 +111,8 @@ impl Core {
         }
     }
 
-    /// Stores a voter's statement about itself, without the parts that cannot be true. It replaces the voter's
-    /// earlier statement.
+    /// Stores a voter's statement about itself, without the parts that cannot be true. The statement replaces the
+    /// voter's earlier statement.
     pub(super) fn hear(
         &mut self,
         from: &AgentId,
@@ -139,7 +140,7 @@ impl Core {
         self.ask(now, state, out);
     }
 
-    /// Asks every other voter, and tells the observers which agent leads.
+    /// Asks every other voter, and informs the observers which agent leads.
     pub(super) fn ask(&self, now: Time, state: &State, out: &mut Out) {
         if !self.peers.is_empty() {
             out.send_to(To::Set(Arc::clone(&self.peers)), self.question(now, state));
@@ -174,7 +175,7 @@ impl Core {
                 counter: self.round,
             },
             max: self.voter.record.max.clone(),
-            // The question contains the asker's ballot, so the others know this ballot after one delay (rule
+            // The question contains the asker's ballot, so the other voters know this ballot after one delay (rule
             // `tell-a-new-ballot`).
             standing: self.standing(now, state),
         }
@@ -214,8 +215,8 @@ impl Core {
         let best = self
             .statements
             .highest(self.round, |b| self.voter.is_void(b));
-        // Like the ballots of the others, this agent's own ballot counts only after a round with a majority. When a
-        // partition heals, no voter has heard a majority yet, and each would count only its own ballot.
+        // Like the ballots of the other voters, this agent's own ballot counts only after a round with a majority. When
+        // a partition heals, no voter has heard a majority yet, and each voter would count only its own ballot.
         let own = self.voter.own.as_ref();
         let own = own.filter(|_| before != LastRound::Minority);
         let top = match (own, best) {

@@ -1,4 +1,4 @@
-//! A leader that steps down: it stays leader until its application has ended its work.
+//! A leader that steps down, and stays leader until its application has ended its work.
 //!
 //! Decided here: the agent to which it hands over. [`machine`](super::machine) decides the order: the leadership ends
 //! before the other agents learn of its end.
@@ -15,7 +15,7 @@ use super::{
 use bully_core::protocol::{AgentId, Event, Time};
 
 impl Leading {
-    /// Begins the step-down: tells the application to end its work.
+    /// Begins the step-down: orders the application to end its work.
     pub(super) fn drain(
         &mut self,
         core: &mut Core,

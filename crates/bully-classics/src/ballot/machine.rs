@@ -1,9 +1,8 @@
 //! Role × input: the effect of each input in each role. Only this file changes the role.
 //!
 //! The result of a whole round ([`core`](super::core)), not a single message, decides which leader an agent trusts. So
-//! most inputs have the same effect in all roles. [`Ballot::trust`] publishes each change. It publishes a lost
-//! leadership before any other effect of the step, so no message of a former leader is sent after the end of its
-//! leadership.
+//! most inputs have the same effect in all roles. [`Ballot::trust`] publishes each change, and a lost leadership before
+//! any other effect of the step, so no message of a former leader is sent after the end of its leadership.
 
 use std::{mem, sync::Arc, time::Duration};
 
@@ -57,8 +56,8 @@ impl Ballot {
         self.core.ask(now, &self.state, out);
     }
 
-    /// Ends a leadership if this agent took no step for two rounds. In that time it heard no majority, and earlier
-    /// answers do not describe the present.
+    /// Ends a leadership if this agent took no step for two rounds. During these rounds it heard no majority, and
+    /// earlier answers do not describe the present.
     pub(super) fn end_stalled_leadership(&mut self, now: Time, out: &mut Out) {
         if self.state.leading().is_some() && now >= self.core.valid_until() {
             self.core.last_round = LastRound::Minority;
@@ -114,7 +113,7 @@ impl Ballot {
             None => false,
         };
         if has_ended {
-            // Other voters may not know of the leader's end yet, and may still report that they hear it. Those
+            // Other voters may not know of the leader's end yet, and may still report that they hear it. Such
             // statements must not count.
             self.core.voter.void = Some(following.ballot.clone());
         }
@@ -225,7 +224,7 @@ impl Ballot {
         out: &mut Out,
     ) {
         // The asker's bmax is ignored if the asker hears no majority: it may report a ballot that no majority ever
-        // elected, and could so replace the leader of the others (rule `believe-the-connected`).
+        // elected, and could so replace the leader of the other voters (rule `believe-the-connected`).
         if request.standing.connected
             && let Some(max) = request.max
         {
@@ -388,8 +387,8 @@ impl Ballot {
         self.trust(State::Vacant, LostReason::Superseded, out);
     }
 
-    /// Changes to the state `next`, which trusts an agent or none, and publishes the change. If this agent led, its
-    /// leadership ends for `reason`.
+    /// Changes to the state `next`, which trusts one agent or no agent, and publishes the change. If this agent led,
+    /// its leadership ends for `reason`.
     fn trust(&mut self, next: State, reason: LostReason, out: &mut Out) {
         // The same leader was elected again. The state must stay, because it contains a step-down that has begun.
         if self.state.ballot() == next.ballot() {

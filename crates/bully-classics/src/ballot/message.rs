@@ -25,7 +25,7 @@ use bully_core::protocol::{AgentId, Round, Term};
 pub struct HeartbeatRequest {
     /// The asker's round; the answer contains it again.
     pub round: Round,
-    /// bmax: the highest elected ballot that the asker knows; `None` if it knows none.
+    /// bmax: the highest elected ballot that the asker knows; `None` if it knows no elected ballot.
     pub max: Option<BallotNumber>,
     /// The state of the asker.
     pub standing: Standing,
@@ -85,7 +85,8 @@ pub struct Resign {
 messages! {
     /// All messages of a ballot election.
     pub enum BallotMessage {
-        // Every voter sends these two, so only one of an agent that may be elected needs the right to lead.
+        // Every voter sends the two messages below. Only a message of an agent that may be elected needs the right to
+        // lead.
         HeartbeatRequest(m) => "heartbeat_request", term_of(m.max.as_ref()).max(m.standing.term()),
             by Voter or Leader if m.standing.may_lead(), repeated;
         HeartbeatReply(m) => "heartbeat_reply", m.standing.term(),

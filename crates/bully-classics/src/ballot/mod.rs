@@ -269,7 +269,8 @@ impl Election for Ballot {
 /// Queries for tests.
 #[cfg(any(test, feature = "testkit"))]
 impl Ballot {
-    /// Returns the ballot of the agent that this agent trusts as leader (perhaps itself); `None` if it trusts none.
+    /// Returns the ballot of the agent that this agent trusts as leader (perhaps itself); `None` if this agent trusts
+    /// no leader.
     pub fn trusted(&self) -> Option<&BallotNumber> {
         self.state.ballot()
     }

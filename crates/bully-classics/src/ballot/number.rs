@@ -42,7 +42,7 @@ impl BallotNumber {
         Term(self.n)
     }
 
-    /// Returns whether the number of the ballot is valid: numbers begin at 1, and those above `LAST` are invalid.
+    /// Returns whether the number of the ballot is valid: numbers begin at 1, and numbers above `LAST` are invalid.
     pub(super) const fn is_sound(&self) -> bool {
         1 <= self.n && self.n <= LAST
     }
@@ -61,9 +61,9 @@ impl fmt::Display for BallotNumber {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct BallotRecord {
-    /// The number of the last ballot that this voter took; 0 if it took none.
+    /// The number of the last ballot that this voter took; 0 before the first ballot.
     pub n: u64,
-    /// bmax: the highest elected ballot that this voter knows; `None` if it knows none.
+    /// bmax: the highest elected ballot that this voter knows; `None` if it knows no elected ballot.
     pub max: Option<BallotNumber>,
 }
 

@@ -1,9 +1,9 @@
 //! An observer: it learns which agent leads, and no voter asks it for its state.
 //!
-//! It keeps no record, so the ballots that it follows increase only within one incarnation. It may remember an elected
-//! ballot that no voter remembers, if the voters that elected it crashed before they stored it, and its holder left. No
-//! voter asks the observer, so the observer reports that ballot to any leader with a lower ballot (rule
-//! `observer-remembers`).
+//! An observer keeps no record, so the ballots that it follows increase only within one incarnation. An observer may
+//! remember an elected ballot that no voter remembers, if the voters that elected it crashed before they stored it, and
+//! its holder left. No voter asks the observer, so the observer reports such a ballot to any leader with a lower ballot
+//! (rule `observer-remembers`).
 
 use super::{
     Out,
@@ -13,7 +13,7 @@ use super::{
 };
 use bully_core::protocol::{AgentId, Incarnation};
 
-/// Follows an agent that says that it leads, if the observer accepts its ballot.
+/// Follows an agent that announces that it leads, if the observer accepts the agent's ballot.
 pub(super) fn on_leads(
     core: &mut Core,
     from: &AgentId,
@@ -21,7 +21,7 @@ pub(super) fn on_leads(
     Leads { ballot }: Leads,
     out: &mut Out,
 ) -> Option<Following> {
-    // A voter ignores this message: it asks the other voters itself.
+    // A voter ignores this message, because it asks the other voters itself.
     if core.me.is_voter() || ballot.id != *from || !core.is_sound(&ballot) {
         return None;
     }

@@ -1,4 +1,4 @@
-//! The length of a round (rule `adapt-the-round`): it grows while answers are late, up to the cap, and shrinks again
+//! The length of a round (rule `adapt-the-round`), which grows while answers are late, up to the cap, and shrinks again
 //! later.
 //!
 //! By the original rules, every late answer adds Δ for ever. So one slow voter makes the detection of a dead leader

@@ -40,7 +40,7 @@ pub(super) struct Leading {
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Leaving {
     pub(super) to: Option<AgentId>,
-    /// Time after the hand-over in which this agent lets others lead first.
+    /// Time after the hand-over in which this agent lets other agents lead first.
     pub(super) cooldown: Duration,
 }
 

@@ -1,4 +1,4 @@
-//! The last statements of the other voters, and what follows from them.
+//! The last statements of the other voters, and the conclusions from them.
 //!
 //! Decided here: which ballot is the highest of a round (rule `trust-the-highest`), and whether another voter still
 //! hears the holder of a ballot (`ask-who-hears-the-leader`). Each voter has one statement; a new statement replaces
@@ -17,7 +17,7 @@ pub(super) struct Statements(BTreeMap<AgentId, Statement>);
 struct Statement {
     incarnation: Incarnation,
     standing: Standing,
-    /// The last round of this agent that the voter answered; 0 if it answered none.
+    /// The last round of this agent that the voter answered; 0 before the first answer.
     answered: u64,
 }
 
@@ -57,18 +57,18 @@ impl Statements {
         });
     }
 
-    /// Returns the last round that this voter answered; 0 if it answered none.
+    /// Returns the last round that this voter answered; 0 before the first answer.
     pub(super) fn answered(&self, id: &AgentId) -> u64 {
         self.0.get(id).map_or(0, |statement| statement.answered)
     }
 
-    /// Returns the number of voters that have answered this round or a later one.
+    /// Returns the number of voters that have answered this round or a later round.
     pub(super) fn count_since(&self, round: u64) -> usize {
         let all = self.0.values();
         all.filter(|statement| statement.answered >= round).count()
     }
 
-    /// Returns whether the holder of this ballot has said in this round that it still holds the ballot.
+    /// Returns whether the holder of this ballot has stated in this round that it still holds the ballot.
     pub(super) fn confirms(&self, ballot: &BallotNumber, round: u64) -> bool {
         let holder = self.0.get(&ballot.id).filter(|s| s.answered == round);
         holder.is_some_and(|holder| holder.standing.ballot.as_ref() == Some(ballot))

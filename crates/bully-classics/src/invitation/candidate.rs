@@ -1,4 +1,4 @@
-//! A candidate: it has invited others to a new group, and waits for their answers.
+//! A candidate, which has invited other agents to a new group, and waits for their answers.
 //!
 //! Decided here: when the group is formed (rule `count-acceptances`). In the paper, a candidate always waits for the
 //! time T. This candidate stops waiting when all invited agents have answered, because no member works while it waits.
@@ -80,7 +80,7 @@ impl Merge {
         self.close_early(core, now, out)
     }
 
-    /// Handles a `Decline`. A coordinator that declines brings none of its members along.
+    /// Handles a `Decline`. A coordinator that declines does not bring its members along.
     pub(super) fn on_decline(
         &mut self,
         core: &Core,

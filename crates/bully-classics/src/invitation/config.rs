@@ -16,7 +16,7 @@ use bully_core::{
 /// # use bully_core::protocol::Timings;
 /// use std::time::Duration;
 /// let config = InvitationConfig::new(Timings::lan());
-/// // Three delay bounds to find the others, four to invite them, if all accept.
+/// // Three delay bounds to find the other agents, four to invite them, if all accept.
 /// assert_eq!(config.worst_case_merge(), Duration::from_millis(7 * 9));
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -29,12 +29,14 @@ pub struct InvitationConfig {
     /// Longest time between the step-down of a leader and the end of its work. Default: 5 s. With far less, work is cut
     /// off; with far more, work that hangs delays the hand-over.
     pub drain: Duration,
-    /// Time after a step-down in which the agent lets others lead first. It ends early if the agent's score is set, if
-    /// the agent is told to campaign, or if no other agent is up. Default: 60 s, which is enough to stop the process.
+    /// Time after a step-down in which the agent lets other agents lead first. This time ends early if the agent's
+    /// score is set, if the agent gets the command to campaign, or if no other agent is up. Default: 60 s, which is
+    /// enough to stop the process.
     ///
     /// Agents form groups in order of rank, in slots of one step. An agent that cools down waits for an invitation for
-    /// `takeover`, and then for its slot, which is eight slots after the others. Then it forms a group, because perhaps
-    /// all remaining agents cool down. So a cool-down delays the next leader by at most the takeover and eight steps.
+    /// `takeover`, and then for its slot, which is eight slots after the other agents. Then it forms a group, because
+    /// perhaps all remaining agents cool down. So a cool-down delays the next leader by at most the takeover and eight
+    /// steps.
     pub cooldown: Duration,
 }
 
@@ -63,32 +65,34 @@ impl InvitationConfig {
         check_detector(&self.timings, "an invitation election").map(drop)
     }
 
-    /// Interval at which a coordinator looks for others, and the silence after which a member asks its coordinator.
+    /// Interval at which a coordinator looks for other agents, and the silence after which a member asks its
+    /// coordinator.
     pub fn detector(&self) -> Detector {
         detector_of(&self.timings)
     }
 
-    /// Time for which an agent that has accepted an invitation waits for the task: 2.5 deadlines. That is longer than
-    /// the deadline and two delay bounds.
+    /// Time for which an agent that has accepted an invitation waits for the task: 2.5 deadlines. This time is longer
+    /// than the deadline and two delay bounds.
     pub fn takeover(&self) -> Duration {
         self.timings.victory_wait()
     }
 
-    /// Time for which a coordinator that looks for others waits for answers: three delay bounds, at most the deadline.
-    /// A question and its answer take up to two; the third is a chosen margin, which delays every merge.
+    /// Time for which a coordinator that looks for other agents waits for answers: three delay bounds, at most the
+    /// deadline. A question and its answer take up to two delay bounds; the third is a chosen margin, which delays
+    /// every merge.
     pub fn gathering(&self) -> Duration {
         let three = self.timings.delay_bound().saturating_mul(3);
         three.min(self.timings.deadline())
     }
 
-    /// Time in which the agent with the first slot can find and invite the others: the [gathering](Self::gathering)
-    /// and a delay bound.
+    /// Time in which the agent with the first slot can find and invite the other agents: the
+    /// [gathering](Self::gathering) and a delay bound.
     pub fn head_start(&self) -> Duration {
         self.gathering().saturating_add(self.timings.delay_bound())
     }
 
-    /// Longest time from the moment at which a coordinator looks for others until all agents that it found work in one
-    /// group, if all invited agents are up and accept: the gathering and four delay bounds.
+    /// Longest time from the moment at which a coordinator looks for other agents until all agents that it found work
+    /// in one group, if all invited agents are up and accept: the gathering and four delay bounds.
     pub fn worst_case_merge(&self) -> Duration {
         let calls = self.timings.delay_bound().saturating_mul(4);
         self.gathering().saturating_add(calls)

@@ -20,7 +20,7 @@ pub(super) struct Core {
     pub me: Participant,
     pub config: Arc<InvitationConfig>,
     pub numbers: Numbers,
-    /// After a step-down: the time until which this agent lets others lead first.
+    /// After a step-down: the time until which this agent lets other agents lead first.
     pub cooldown: Cooldown,
 }
 
@@ -38,14 +38,14 @@ impl Core {
         }
     }
 
-    /// Returns the score with which this agent can be elected now; `None` also if it lets others lead first.
+    /// Returns the score with which this agent can be elected now; `None` also if it lets other agents lead first.
     pub(super) fn candidate_score(&self, now: Time) -> Option<Score> {
         let eligible = self.me.eligible();
         eligible.filter(|_| !self.defers(now, None))
     }
 
-    /// Returns whether this agent lets others lead first: it cools down, and another agent can lead. `gone` does not
-    /// count: it is known not to be up.
+    /// Returns whether this agent lets other agents lead first: it cools down, and another agent can lead. The agent
+    /// `gone` is not counted, because it is known not to be up.
     fn defers(&self, now: Time, gone: Option<&AgentId>) -> bool {
         let is_rival = |m: &Member| m.id != self.me.id && Some(&m.id) != gone;
         self.cooldown.is_active(now) && self.me.members.eligible().any(is_rival)

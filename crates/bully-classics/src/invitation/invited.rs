@@ -1,9 +1,9 @@
-//! The effect of an invitation in every state (rule `join-from-above`). An observer is not invited: it follows the
+//! The effect of an invitation in every state (rule `join-from-above`). An observer is not invited. It follows the
 //! coordinator of the latest group.
 //!
 //! An agent accepts only an invitation to a later group than all groups in which it has been. Otherwise a late copy of
 //! an old invitation would move it back to an old group. An agent that outranks the inviter declines: by the original
-//! algorithm any coordinator takes over the group of any other, and the lowest-ranked one may lead.
+//! algorithm any coordinator takes over the group of any other coordinator, and the lowest-ranked coordinator may lead.
 
 use super::{
     AgentId, ElectionId, Incarnation, Next, Out, Score,

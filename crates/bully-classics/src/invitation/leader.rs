@@ -1,9 +1,10 @@
 //! A leader: the coordinator of a group, which looks for agents outside of the group.
 //!
-//! It asks all agents again and again in which group they are (rule `look-for-others`). From this question its members
-//! also learn that it is up. In the original algorithm only coordinators answer. In this one all agents answer. So an
-//! agent that is free, or that was left out because its `Accept` was lost, is found at once and not after a time-out.
-//! Of the coordinators that find each other, the highest one invites, because the others wait for it.
+//! A leader asks all agents again and again in which group they are (rule `look-for-others`). From this question its
+//! members also learn that it is up. In the original algorithm only coordinators answer. In this algorithm all agents
+//! answer. So an agent that is free, or that was left out because its `Accept` was lost, is found at once and not after
+//! a time-out. Of the coordinators that find each other, the highest invites, because the other coordinators wait for
+//! it.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -28,8 +29,8 @@ const MOST_ABOVE: usize = 4;
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Leading {
     pub group: ElectionId,
-    /// The score with which it leads. A leader that lost its own score keeps this one while it drains (ends its
-    /// work).
+    /// The score with which this agent leads. A leader that lost its own score keeps this score while it drains (ends
+    /// its work).
     score: Score,
     /// The members of the group, without this agent.
     pub up: BTreeSet<AgentId>,
@@ -152,8 +153,8 @@ impl Leading {
         Next::Stay
     }
 
-    /// Invites the found agents that rank below this one (rule `merge-those-below`). By the original algorithm any
-    /// coordinator takes over the group of any other, and the lowest-ranked one may lead.
+    /// Invites the found agents that rank below this agent (rule `merge-those-below`). By the original algorithm any
+    /// coordinator takes over the group of any other coordinator, and the lowest-ranked coordinator may lead.
     fn merge_those_below(&mut self, core: &Core, now: Time, out: &mut Out) -> Next {
         let mut found = mem::take(&mut self.found);
         found.retain(|id, f| !self.is_below(id, f));
@@ -206,7 +207,8 @@ impl Leading {
         let members = match &reply.standing {
             GroupRole::Coordinator { members } => *members,
             GroupRole::Free => 0,
-            // The sender is not noted: it declines all invitations while it forms a group. The next check finds it.
+            // The sender is not noted, because it declines all invitations while it forms a group. The next check finds
+            // the sender.
             GroupRole::Merging => return Next::Stay,
             // The sender is not noted: when its coordinator is invited, the coordinator brings the sender along.
             GroupRole::Member { group } | GroupRole::Joining { group } if *group != self.group => {
@@ -224,8 +226,8 @@ impl Leading {
             }
         };
         let score = reply.score;
-        // A member that reports that it is in no group has left this one, so the answer to its `AreYouThere` must not
-        // say that it still belongs to the group.
+        // A member that reports that it is in no group has left this group, so the answer to its `AreYouThere` must not
+        // count it as a member.
         self.up.remove(from);
         self.found.insert(from.clone(), Found { score, members });
         Next::Stay
@@ -233,12 +235,13 @@ impl Leading {
 
     // ---- the group --------------------------------------------------------------------------
 
-    /// Returns the members to which an invitation is passed on: all members except those known to be down.
+    /// Returns the members to which an invitation is passed on: all members except the members that are known to be
+    /// down.
     pub(super) fn led<'a>(&'a self, core: &'a Core) -> impl Iterator<Item = &'a AgentId> {
         self.up.iter().filter(|id| core.may_be_there(id))
     }
 
-    /// Returns the message that tells a member that the group is formed, with the task.
+    /// Returns the message that informs a member that the group is formed, with the task.
     pub(super) fn ready(&self, core: &Core) -> Ready {
         Ready {
             group: self.group.clone(),

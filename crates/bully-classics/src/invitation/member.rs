@@ -1,4 +1,4 @@
-//! A member: an agent in the group of another agent. It watches the coordinator.
+//! A member: an agent in the group of another agent, which it watches as its coordinator.
 //!
 //! Decided here: what a member does after it has joined (rule `join-from-above`), that only the task of its own group
 //! counts (`hand-out-task`), and when it no longer waits for the coordinator (`miss-a-silent-coordinator`).
@@ -94,8 +94,8 @@ impl Membership {
         Next::Stay
     }
 
-    /// Handles the coordinator's question in which group this agent is; it also shows that the coordinator is up. If
-    /// this agent now ranks above the coordinator, it forms a group of its own and invites the coordinator.
+    /// Handles the coordinator's question in which group this agent is. The question also shows that the coordinator is
+    /// up. If this agent now ranks above the coordinator, it forms a group of its own and invites the coordinator.
     pub(super) fn on_are_you_coordinator(
         &mut self,
         core: &Core,
@@ -115,8 +115,8 @@ impl Membership {
         core.outranks(now, self.coordinator.score, &self.coordinator.id)
     }
 
-    /// Handles the coordinator's resignation. Its successor forms a group at once, the other members do so in order
-    /// of rank.
+    /// Handles the coordinator's resignation. The successor forms a group at once; the other members form groups in
+    /// order of rank.
     pub(super) fn on_resign(&self, core: &Core, now: Time, from: &AgentId, m: &Resign) -> Next {
         if self.group != m.group {
             return Next::Ignore("not the group that it is in");
@@ -166,7 +166,7 @@ impl Membership {
 
     fn ask_coordinator(&mut self, core: &Core, now: Time, out: &mut Out) {
         // The coordinator was asked already: a second question would delay the deadline for the answer to the first
-        // one.
+        // question.
         if self.watch == CoordinatorWatch::Asks {
             return;
         }

@@ -19,8 +19,8 @@ use crate::numbered::{ElectionId, Task};
 use bully_core::parts::messages;
 use bully_core::protocol::{AgentId, Score, Term};
 
-/// "I coordinate this group. Which other agents are up?" It is sent to all agents again and again. The members of the
-/// group also learn from it that their coordinator is up.
+/// "I coordinate this group. Which other agents are up?" This question is sent to all agents again and again. From the
+/// question the members of the group also learn that their coordinator is up.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct AreYouCoordinator {
@@ -74,7 +74,7 @@ pub struct CoordinatorReply {
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Invitation {
-    /// The new group. It contains the name of its coordinator, even if a member passes the message on.
+    /// The new group. Its id contains the name of the coordinator, even if a member passes the message on.
     pub group: ElectionId,
     /// The score of the coordinator of the new group.
     pub score: Score,

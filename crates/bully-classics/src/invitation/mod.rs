@@ -19,8 +19,8 @@
 //! ```
 //!
 //! # What you can rely on
-//! - Always, whatever the network and the clocks do: two voters in the same group have the same coordinator, and if
-//!   both work, they have the same task. No group's number is ever used twice.
+//! - Always, with any fault of the network and the clocks: two voters in the same group have the same coordinator, and
+//!   if both work, they have the same task. No group's number is ever used twice.
 //! - If messages take no longer than the delay bound, and all agents can reach each other: one group exists, and the
 //!   highest-ranked agent coordinates it. In a partition: one group in each part.
 //!

@@ -26,7 +26,7 @@ use bully_core::protocol::{After, AgentId, Leader, LostReason, Role, Score, Time
 pub(super) enum State {
     /// The agent is in no group. If it can be elected, it forms a group when its slot comes.
     Free { slot: Option<Time> },
-    /// The agent has invited others to a new group.
+    /// The agent has invited other agents to a new group.
     Candidate(Merge),
     /// The agent is in the group of another agent.
     Member(Membership),
@@ -97,7 +97,8 @@ pub(super) enum Next {
     FormByRank(LostReason, Option<AgentId>),
     /// Wait for an invitation, at most for this time.
     Wait(After),
-    /// Form a group of this agent alone, and look for others. If this agent leads, its leadership ends for this reason.
+    /// Form a group of this agent alone, and look for other agents. If this agent leads, its leadership ends for the
+    /// contained reason.
     Form(LostReason),
     /// Form a new group of the old group's members and the found agents.
     Merge(BTreeMap<AgentId, Found>),

@@ -6,7 +6,8 @@
 pub enum InvitationTimer {
     /// A free agent: its slot to form a group has come.
     Slot,
-    /// A coordinator: the time has come to look for others, to evaluate the answers, or to invite the agents below.
+    /// A coordinator: the time has come to look for other agents, to evaluate the answers, or to invite the agents
+    /// below.
     Check,
     /// A candidate: the time for answers has passed, and silent agents count as refusing.
     Accepts,

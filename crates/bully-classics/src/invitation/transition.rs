@@ -42,7 +42,8 @@ impl InvitationElection {
                     self.leave(reason, out);
                     match self.core.new_group(now, out) {
                         Ok((group, score)) => {
-                            // A group of one agent begins its work at once. Then its coordinator looks for others.
+                            // A group of one agent begins its work at once. Then its coordinator looks for other
+                            // agents.
                             let (core, alone) = (&mut self.core, (group, score, BTreeSet::new()));
                             let mut leading = Leading::begin(core, now, alone, out);
                             leading.look_for_others(core, now, out);
@@ -73,7 +74,8 @@ impl InvitationElection {
         let group = &invitation.group;
         let led: Arc<[AgentId]> = match &self.state {
             State::Leader(leading) => {
-                // The coordinator of the new group may have been a member of this group. It needs no invitation.
+                // The coordinator of the new group may have been a member of this group. The coordinator needs no
+                // invitation.
                 let led = leading.led(&self.core).filter(|id| **id != group.id);
                 led.cloned().collect()
             }
@@ -138,12 +140,13 @@ impl InvitationElection {
             .cooldown
             .begin(now, span, InvitationTimer::Cooldown, out);
         out.send_all(Resign { group, successor });
-        // The agent cools down: it waits for an invitation until the last slot. If it is alone, it leads at once.
+        // The agent cools down, and waits for an invitation until the last slot. If the agent is alone, it leads at
+        // once.
         Next::FormByRank(LostReason::Reorganized, None)
     }
 
-    /// Leaves the present state. If the application was told of a leadership or membership, it is told now that this
-    /// has ended.
+    /// Leaves the present state. If the application knows of a leadership or membership, it learns now that the
+    /// leadership or membership has ended.
     fn leave(&mut self, reason: LostReason, out: &mut Out) {
         match mem::replace(&mut self.state, State::Free { slot: None }) {
             State::Free { slot: None } => {}

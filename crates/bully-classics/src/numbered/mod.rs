@@ -16,8 +16,8 @@ use bully_core::protocol::{AgentId, Effects, Term};
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ElectionId {
-    /// Count of the election. It is larger than any count that the agent knew when the election began, and it is the
-    /// term of the elected leader.
+    /// Count of the election, and term of the elected leader. The count is larger than any count that the agent knew
+    /// when the election began.
     pub count: Term,
     /// The agent that holds the election.
     pub id: AgentId,
@@ -139,7 +139,7 @@ impl fmt::Display for PaperStatus {
     }
 }
 
-/// How a member watches its coordinator.
+/// The way in which a member watches its coordinator.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) enum CoordinatorWatch {
     /// The member expects a message of the coordinator before the time is due.

@@ -1,4 +1,4 @@
-//! The answers that an agent has to give in every state (rule `answer-truthfully`). An observer is not halted: it
+//! The answers that an agent has to give in every state (rule `answer-truthfully`). An observer is not halted. It
 //! follows the agent that coordinates by the latest election.
 
 use super::{
@@ -28,7 +28,8 @@ pub(super) fn are_you_there(
     let there = There {
         coordinates: state.coordinates(election),
         election: election.clone(),
-        // `None` also while this agent cools down after a step-down: it is up, but the asker need not wait for it.
+        // `None` also while this agent cools down after a step-down: the agent is up, but the asker need not wait for
+        // it.
         score: core.candidate_score(now),
         seen: core.numbers.seen,
     };

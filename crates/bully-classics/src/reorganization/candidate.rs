@@ -1,4 +1,4 @@
-//! A candidate: it asks the agents above it, halts all other agents, makes itself known, and hands out the task.
+//! A candidate, which asks the agents above it, halts all other agents, makes itself known, and hands out the task.
 //!
 //! Each phase calls some members and waits until all have answered, or for the deadline T: a silence of T proves a
 //! crash, as long as no message takes longer than d < T / 2. The calls of a phase are sent in parallel. One by one,
@@ -46,8 +46,9 @@ enum Phase {
 }
 
 impl Candidacy {
-    /// Asks the agents above whether they are up (rule `ask-those-above`). One answer is enough to defer, but it waits
-    /// for all: before it acknowledges a halt, it must know that no agent above the halter is up (see `halt.rs`).
+    /// Asks the agents above whether they are up (rule `ask-those-above`). One answer is enough to defer, but the
+    /// candidate waits for all answers: before it acknowledges a halt, it must know that no agent above the halter is
+    /// up (see `halt.rs`).
     pub(super) fn begin(
         core: &mut Core,
         now: Time,
@@ -127,7 +128,7 @@ impl Candidacy {
         }
     }
 
-    /// Enters the next phase. Its call goes to the agents in `up`, which acknowledged the halt.
+    /// Enters the next phase. The call of the phase goes to the agents in `up`, which acknowledged the halt.
     fn enter(&mut self, phase: Phase) {
         self.phase = phase;
         self.pending.clone_from(&self.up);
@@ -141,7 +142,8 @@ impl Candidacy {
         self.phase = Phase::Halting;
         self.pending = core.others(self.score, false);
         let (election, score) = (self.election.clone(), self.score);
-        // Like the agents that it halts, this agent obeys this election from now on: it has to refuse an older one.
+        // Like the agents that it halts, this agent obeys this election from now on: it has to refuse an older
+        // election.
         core.numbers.promised = Some(election.clone());
         self.call(core, now, Halt { election, score }, out)
     }
@@ -252,8 +254,8 @@ impl Candidacy {
 
     // ---- halters ----------------------------------------------------------------------------
 
-    /// Notes that another agent has halted this agent, while agents above that halter may still be up. If there are
-    /// several halters, the highest of them is answered later, and the others are refused at once.
+    /// Notes that another agent has halted this agent, while agents above that halter may still be up. Of several
+    /// halters, the highest is answered later, and the other halters are refused at once.
     pub(super) fn keep_waiting(&mut self, core: &Core, now: Time, new: Halter, out: &mut Out) {
         let Phase::Asking { halter, .. } = &mut self.phase else {
             return;
@@ -309,7 +311,7 @@ impl Candidacy {
 
     // ---- queries ----------------------------------------------------------------------------
 
-    /// Returns the highest agent that is known to be up and to rank above this agent, if there is one.
+    /// Returns the highest agent that is known to be up and to rank above this agent; `None` without such an agent.
     pub(super) const fn superior(&self) -> Option<&Rank> {
         match &self.phase {
             Phase::Asking { superior, .. } => superior.as_ref(),

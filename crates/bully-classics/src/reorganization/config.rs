@@ -34,13 +34,14 @@ pub struct ReorganizationConfig {
     /// Longest time between the step-down of a leader and the end of its work. Default: 5 s. With far less, work is cut
     /// off; with far more, work that hangs delays the hand-over.
     pub drain: Duration,
-    /// Time after a step-down in which the agent lets others lead first. It ends early if the agent's score is set, if
-    /// the agent is told to campaign, or if no other agent is up. Default: 60 s, which is enough to stop the process.
+    /// Time after a step-down in which the agent lets other agents lead first. This time ends early if the agent's
+    /// score is set, if the agent gets the command to campaign, or if no other agent is up. Default: 60 s, which is
+    /// enough to stop the process.
     ///
     /// An agent that cools down waits first for [`takeover`](Self::takeover), and then for its slot. Agents act in
     /// order of rank, in slots of one [step](Timings::step); an agent that cools down acts eight slots later than it
     /// would otherwise. Then it holds an election, because perhaps all remaining agents cool down. So a cool-down
-    /// delays the next leader by at most the takeover, sixteen steps and a jitter, whichever agents remain.
+    /// delays the next leader by at most the takeover, sixteen steps and a jitter.
     pub cooldown: Duration,
 }
 
@@ -61,7 +62,7 @@ impl Default for ReorganizationConfig {
 }
 
 impl ReorganizationConfig {
-    /// Returns a configuration with these timings, and the default of every other field.
+    /// Returns a configuration with the given timings, and the default of every other field.
     pub const fn new(timings: Timings) -> Self {
         Self {
             timings,
@@ -87,15 +88,15 @@ impl ReorganizationConfig {
         detector_of(&self.timings)
     }
 
-    /// Time for which an agent waits for an agent above it: 2.5 T (T is the deadline). That is longer than T and two
-    /// delay bounds, the longest time from an acknowledged halt to the coordinator's announcement.
+    /// Time for which an agent waits for an agent above it: 2.5 T (T is the deadline). This time is longer than T and
+    /// two delay bounds, the longest time from an acknowledged halt to the coordinator's announcement.
     pub fn takeover(&self) -> Duration {
         self.timings.victory_wait()
     }
 
     /// Time for which an agent waits for answers of members that are known to be down: three delay bounds, but at most
-    /// the deadline. It waits because such a member may already be up again in a new incarnation. A call and its answer
-    /// take up to two delay bounds; the third is a chosen margin.
+    /// the deadline. The agent waits because such a member may already be up again in a new incarnation. A call and its
+    /// answer take up to two delay bounds; the third is a chosen margin.
     pub fn grace(&self) -> Duration {
         let three = self.timings.delay_bound().saturating_mul(3);
         three.min(self.timings.deadline())
@@ -122,7 +123,7 @@ impl ReorganizationConfig {
     ///
     /// The parts are: a delay bound, the detection time and a jitter until the members notice that the coordinator is
     /// silent; a deadline in which it does not answer; and an election with losses. If an agent [cools
-    /// down](Self::cooldown), the time grows by at most the delay in that description.
+    /// down](Self::cooldown), the time grows by at most the delay that the description of this field states.
     pub fn worst_case_failover(&self) -> Duration {
         let t = &self.timings;
         let missed = t.delay_bound().saturating_add(self.detector().detection);

@@ -25,7 +25,7 @@ pub(super) struct Core {
     pub numbers: Numbers,
     /// Scores that members reported since the last snapshot.
     pub heard: BTreeMap<AgentId, Option<Score>>,
-    /// After a step-down: the time until which this agent lets others lead first.
+    /// After a step-down: the time until which this agent lets other agents lead first.
     pub cooldown: Cooldown,
 }
 
@@ -45,11 +45,11 @@ pub(super) enum WaitCause {
     Halted(Halter),
     /// This agent's own election has failed, or its slot has not come.
     Pause,
-    /// This agent cools down after a step-down: all others may hold an election before it does.
+    /// This agent cools down after a step-down: all other agents may hold an election before this agent.
     Cooldown,
 }
 
-/// The consequence "hold an election", whatever this agent does at the moment.
+/// The consequence "hold an election", in every state of this agent.
 pub(super) const ELECT: Next = Next::Elect(LostReason::Reorganized);
 
 impl Core {
@@ -69,14 +69,14 @@ impl Core {
 
     // ---- this agent -------------------------------------------------------------------------
 
-    /// Returns the score with which this agent can be elected now; `None` also if it lets others lead first.
+    /// Returns the score with which this agent can be elected now; `None` also if it lets other agents lead first.
     pub(super) fn candidate_score(&self, now: Time) -> Option<Score> {
         let eligible = self.me.eligible();
         eligible.filter(|_| !self.defers(now, None))
     }
 
-    /// Returns whether this agent lets others lead first: it cools down, and another agent can lead. `gone` does not
-    /// count: it is known not to be up.
+    /// Returns whether this agent lets other agents lead first: it cools down, and another agent can lead. The agent
+    /// `gone` is not counted, because it is known not to be up.
     pub(super) fn defers(&self, now: Time, gone: Option<&AgentId>) -> bool {
         let is_rival = |m: &Member| m.id != self.me.id && Some(&m.id) != gone;
         self.cooldown.is_active(now) && self.me.members.eligible().any(is_rival)
@@ -137,8 +137,8 @@ impl Core {
             .is_some_and(|theirs| (theirs, id) > (score, other))
     }
 
-    /// Returns the other voters that rank above this agent, or (if not `above`) the other voters that do not. `score`
-    /// is this agent's score in the comparison.
+    /// Returns the other voters that rank above this agent or, if `above` is `false`, all remaining other voters.
+    /// `score` is this agent's score in the comparison.
     pub(super) fn others(&self, score: Score, above: bool) -> BTreeSet<AgentId> {
         let voters = self.me.members.voters().filter(|m| m.id != self.me.id);
         voters
@@ -159,8 +159,8 @@ impl Core {
         member.is_some_and(|m| m.presence != Presence::Down)
     }
 
-    /// Returns the time in which these members may answer. It is shorter if all of them are known to be down; they are
-    /// still called, because a new incarnation may already be up.
+    /// Returns the time in which the members `pending` may answer. The time is shorter if all of them are known to be
+    /// down; they are still called, because a new incarnation may already be up.
     pub(super) fn answer_time(&self, pending: &BTreeSet<AgentId>) -> Duration {
         if pending.iter().any(|id| self.may_be_there(id)) {
             self.config.timings.deadline()

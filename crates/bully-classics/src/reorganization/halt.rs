@@ -4,7 +4,7 @@
 //! When an agent acknowledges a halt, it promises to obey one election. Only a later election of the same halter, or of
 //! an agent above that halter, replaces the promise. By the original rules an agent obeys any caller, so an agent that
 //! wrongly considers all agents above it dead takes over the whole group. If an agent above the caller may still
-//! answer, this agent first waits for that answer: two elections may overlap when an agent recovers, and if the lower
+//! answer, this agent first waits for the answer: two elections may overlap when an agent recovers, and if the lower
 //! caller then dies, its last messages would break GM1 (Garcia-Molina 1982).
 
 use super::{
@@ -23,7 +23,7 @@ enum HaltAnswer {
     Obeyed,
     /// The halt is of an older election, or of an agent that ranks below the agent that this agent obeys.
     Refuses,
-    /// An agent above the caller may be up: this agent waits for the answer of that agent.
+    /// An agent above the caller may be up: this agent waits for the higher agent's answer.
     Waits,
     /// The caller ranks below this agent.
     Outranks,
@@ -94,7 +94,8 @@ fn judge(core: &Core, state: &State, now: Time, by: &Rank, halt: &Halt) -> HaltA
     }
 }
 
-/// Handles a coordinator that makes itself known. It must have halted this agent before, by the same election.
+/// Handles a coordinator that makes itself known. The coordinator must have halted this agent before, by the same
+/// election.
 pub(super) fn on_new_coordinator(
     core: &Core,
     state: &State,

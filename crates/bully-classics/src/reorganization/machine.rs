@@ -255,7 +255,8 @@ impl Reorganization {
         }
         match (&mut self.state, score) {
             (State::Leader(leading), score) => leading.set_score(core, now, score, out),
-            // The members that the candidate called know only its former score, so a new election reports the new one.
+            // The members that the candidate called know only its former score, so a new election reports the new
+            // score.
             (State::Candidate(_), _) => ELECT,
             (State::Idle | State::Waiting(_), Some(_)) if before < score || has_cooled_down => {
                 ELECT

@@ -1,4 +1,4 @@
-//! A member: an agent that works under a coordinator. It watches the coordinator.
+//! A member: an agent that works under a coordinator, and watches it.
 //!
 //! Decided here: only the coordinator gives a member a task (rule `work-for-own-coordinator`), and a member asks a
 //! silent coordinator before it holds an election (`miss-a-silent-coordinator`).
@@ -81,7 +81,7 @@ impl Membership {
 
     /// Takes the task from the coordinator.
     pub(super) fn on_ready(&mut self, core: &Core, now: Time, ready: &Ready, out: &mut Out) {
-        // A second copy of the task is acknowledged as well, but the application is told of the leader only once.
+        // A second copy of the task is acknowledged as well, but the application learns of the leader only once.
         if self.work == Work::Awaited {
             self.work = Work::Begun(Some(ready.task));
             out.notify(Event::NewLeader(self.leader.clone()));
@@ -109,11 +109,11 @@ impl Membership {
         Next::Stay
     }
 
-    /// Handles the coordinator's resignation. The named successor begins an election at once, the other members do so
-    /// in order of rank.
+    /// Handles the coordinator's resignation. The named successor begins an election at once, the other members begin
+    /// an election in order of rank.
     pub(super) fn on_resign(&self, core: &mut Core, resign: &Resign) -> Next {
         // Without a score the former coordinator ranks above no agent. So a candidate does not wait for the former
-        // coordinator's answer before it halts the others.
+        // coordinator's answer before it halts the other agents.
         core.learn(&self.leader.id, None);
         if resign.successor.as_ref() == Some(&core.me.id) {
             return Next::ElectWithout(self.leader.id.clone());
@@ -150,7 +150,7 @@ impl Membership {
 
     fn ask_leader(&mut self, core: &Core, now: Time, out: &mut Out) {
         // The coordinator was asked already: a second question would delay the deadline for the answer to the first
-        // one.
+        // question.
         if self.watch == CoordinatorWatch::Asks {
             return;
         }

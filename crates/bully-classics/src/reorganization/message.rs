@@ -155,10 +155,10 @@ messages! {
     pub enum ReorganizationMessage of election: ElectionId {
         AreYouThere(m) => "are_you_there", m.election.count, by Voter;
         There(m) => "there", m.election.count.max(m.seen), by Voter or Leader if m.coordinates;
-        // These two are sent again and again.
+        // The two messages below are sent again and again.
         AreYouNormal(m) => "are_you_normal", m.election.count, by Leader, repeated;
         Normal(m) => "normal", m.election.count, by Voter, repeated;
-        // An observer sends this to a coordinator if it knows a later election than the coordinator's.
+        // An observer sends this message to a coordinator if it knows a later election than the coordinator's election.
         NotNormal(m) => "not_normal", m.election.count.max(m.seen), by Observer;
         Halt(m) => "halt", m.election.count, by Leader;
         NewCoordinator(m) => "new_coordinator", m.election.count, by Leader;

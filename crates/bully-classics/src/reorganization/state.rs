@@ -124,7 +124,7 @@ pub(super) enum Next {
     Ignore(&'static str),
     /// Hold an election. If this agent leads, its leadership ends for this reason.
     Elect(LostReason),
-    /// Hold an election without the contained agent: it is gone, although the snapshot may show it as up.
+    /// Hold an election without the contained agent, which is gone although the snapshot may show it as up.
     ElectWithout(AgentId),
     /// Hold an election when this agent's slot comes (the slots are in order of rank).
     WaitForSlot,

@@ -127,8 +127,8 @@ impl Reorganization {
         Next::WaitForSlot // in the last slot, or at once if no other agent is up
     }
 
-    /// Leaves the present state. If the application was told of a leadership or membership in this state, it is told
-    /// now that this has ended.
+    /// Leaves the present state. If the application knows of a leadership or membership in this state, it learns now
+    /// that the leadership or membership has ended.
     fn leave(&mut self, reason: LostReason, out: &mut Out) {
         match std::mem::replace(&mut self.state, State::Idle) {
             State::Idle => {}
@@ -136,7 +136,7 @@ impl Reorganization {
             State::Waiting(_) => out.cancel_timer(ReorganizationTimer::Takeover),
             State::Member(membership) => {
                 out.cancel_timer(ReorganizationTimer::Watch);
-                // If the task has not arrived, the application was not told of the coordinator.
+                // If the task has not arrived, the application does not know of the coordinator yet.
                 if membership.is_normal() {
                     let term = membership.leader.term;
                     out.notify(Event::NoLeader { term });

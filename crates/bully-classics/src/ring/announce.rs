@@ -32,7 +32,8 @@ pub(super) fn judge(
     core.seen = core.seen.max(m.term);
     if is_stale(core, state, campaign, m) {
         if !core.me.is_voter() {
-            // No sender waits for an observer's acknowledgement. It only tells the leader that a later term exists.
+            // No sender waits for an observer's acknowledgement. Such an acknowledgement only informs the leader that a
+            // later term exists.
             core.acknowledge(from, &m.clone().into(), out);
         }
         return Err("an older announcement");

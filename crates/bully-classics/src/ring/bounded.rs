@@ -1,4 +1,4 @@
-//! A list in a message. It never has more than [`MOST`] items, whichever agent made it.
+//! A list in a message, of at most [`MOST`] items, also if another host made it.
 //!
 //! A peer sends the number of items before the items. A wrong number or too many items must not cost memory beyond the
 //! limit. So the list is read item by item, and refused at the first item beyond the limit.

@@ -32,7 +32,7 @@ impl Contest {
 
     /// Ends this agent's part in an election: from now on it passes no `Collect` or `Nominate` on.
     pub(super) fn end(core: &mut Core, out: &mut Out) {
-        // The hop of an announcement is kept, because the members after this one have to learn which agent leads.
+        // The hop of an announcement is kept, because the members after this member have to learn which agent leads.
         out.cancel_timer(RingTimer::Token);
         core.forget_hop(Lap::Collect, out);
         core.forget_hop(Lap::Nominate, out);
@@ -103,7 +103,8 @@ pub(super) fn on_collect(
     if id.term <= core.closed {
         return Next::Ignore("an election that is over");
     }
-    // A list that contains only an earlier incarnation of this agent was not begun or passed on by this one.
+    // A list that contains only an earlier incarnation of this agent was not begun or passed on by the present
+    // incarnation.
     let is_me = |e: &Entrant| e.id == core.me.id && e.incarnation == core.me.incarnation;
     let names_me = collect.entrants.as_slice().iter().any(is_me);
     if let Campaign::Joined(contest) = campaign {
@@ -128,7 +129,7 @@ pub(super) fn on_collect(
 }
 
 /// Returns the highest-ranked entrant whose incarnation has not ended since it was listed. A member that cools down
-/// ranks after all others here, because it has just handed over.
+/// ranks after all other entrants here, because it has just handed over.
 fn best<'a>(core: &Core, entrants: &'a [Entrant]) -> Option<&'a Entrant> {
     let may_lead = |e: &&Entrant| {
         let is_me = |id: &AgentId| *id == core.me.id;

@@ -27,8 +27,9 @@ use bully_core::{
 pub struct RingConfig {
     /// The waiting times. Default: [`Timings::default`]. They need a failure detector.
     pub timings: Timings,
-    /// Time without an acknowledgement after which the sender tries the next member (rule `skip-the-silent`). It must
-    /// exceed two delay bounds for each of the [`sends`](Self::sends). Default: one delay bound more than that.
+    /// Time without an acknowledgement after which the sender tries the next member (rule `skip-the-silent`). This time
+    /// must exceed two delay bounds for each of the [`sends`](Self::sends). Default: one delay bound more than this
+    /// minimum.
     pub hop: Option<Duration>,
     /// Number of times that a message is sent to a member in one hop; 1 to 8. Default: 2, so that one lost message
     /// does not count as a death.
@@ -42,12 +43,13 @@ pub struct RingConfig {
     /// Longest time between the step-down of a leader and the end of its work. Default: 5 s. With far less, work is cut
     /// off; with far more, work that hangs delays the hand-over.
     pub drain: Duration,
-    /// Time after a step-down in which the agent lets others lead first. It ends early if the agent's score is set, if
-    /// the agent is told to campaign, or if no other agent is up. Default: 60 s, which is enough to stop the process.
+    /// Time after a step-down in which the agent lets other agents lead first. This time ends early if the agent's
+    /// score is set, if the agent gets the command to campaign, or if no other agent is up. Default: 60 s, which is
+    /// enough to stop the process.
     ///
     /// Agents begin elections in order of rank, in slots of one step. An agent that cools down has its slot eight slots
-    /// after the others, and it is elected if all remaining agents cool down. So a cool-down delays the next leader by
-    /// at most eight steps.
+    /// after the other agents, and it is elected if all remaining agents cool down. So a cool-down delays the next
+    /// leader by at most eight steps.
     pub cooldown: Duration,
 }
 
@@ -146,12 +148,12 @@ impl RingConfig {
             .saturating_add(self.hop().saturating_mul(count(dead)))
     }
 
-    /// Longest time from the silent death of a leader until all others of a ring of `n` members know the next leader.
-    /// `dead` members are dead, including the leader, and each of them may outrank the winner.
+    /// Longest time from the silent death of a leader until all other members of a ring of `n` members know the next
+    /// leader. `dead` members are dead, including the leader, and each of them may outrank the winner.
     ///
     /// The parts are: one lap for the last heartbeat, the silence and a jitter, at most eight slots of a step and a
-    /// jitter, and the [election](Self::worst_case_election). If an agent [cools down](Self::cooldown), the time
-    /// grows by at most the delay in that description.
+    /// jitter, and the [election](Self::worst_case_election). If an agent [cools down](Self::cooldown), the time grows
+    /// by at most the delay that the description of this field states.
     pub fn worst_case_failover(&self, n: usize, dead: usize) -> Duration {
         let t = &self.timings;
         let lap = t

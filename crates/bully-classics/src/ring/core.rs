@@ -1,8 +1,8 @@
 //! The data and decisions that every role of a ring election needs. This file does not call the code of a role.
 //!
-//! Decided here: which agents may lead, which agents let others lead first, and when an agent begins an election if no
-//! agent leads (rule `begin-by-rank`). `presence.rs` decides which members are up, `hop.rs` sends the messages of the
-//! ring, and `probe.rs` probes the skipped members; all three use this core.
+//! Decided here: which agents may lead, which agents let other agents lead first, and when an agent begins an election
+//! if no agent leads (rule `begin-by-rank`). `presence.rs` decides which members are up, `hop.rs` sends the messages of
+//! the ring, and `probe.rs` probes the skipped members; all three use this core.
 
 use std::{collections::BTreeMap, sync::Arc};
 
@@ -35,9 +35,9 @@ pub(super) struct Core {
     pub seen: Term,
     /// The term of the newest known leader. Elections up to this term have ended.
     pub closed: Term,
-    /// After a step-down: the time until which this agent lets others lead first.
+    /// After a step-down: the time until which this agent lets other agents lead first.
     pub cooldown: Cooldown,
-    /// This agent's last score. A leader that lost its score reports this one until it has stepped down.
+    /// This agent's last score. A leader that lost its score reports its last score until it has stepped down.
     pub last_score: Score,
 }
 
@@ -70,13 +70,13 @@ impl Core {
         self.me.eligible().is_some() && self.seen.next().is_some()
     }
 
-    /// Returns whether this agent may lead and does not let others lead first.
+    /// Returns whether this agent may lead and does not let other agents lead first.
     pub(super) fn competes(&self, now: Time) -> bool {
         self.may_lead() && !self.defers(now, None)
     }
 
-    /// Returns whether this agent lets others lead first: it cools down, and another agent can lead. `gone` does not
-    /// count: it is known not to be up.
+    /// Returns whether this agent lets other agents lead first: it cools down, and another agent can lead. The agent
+    /// `gone` is not counted, because it is known not to be up.
     pub(super) fn defers(&self, now: Time, gone: Option<&AgentId>) -> bool {
         self.cooldown.is_active(now) && self.rivals().any(|m| Some(&m.id) != gone)
     }

@@ -1,4 +1,4 @@
-//! A follower: it watches its leader, and asks for the leadership if it outranks the leader.
+//! A follower, which watches its leader, and asks for the leadership if it outranks the leader.
 
 use super::{
     AgentId, Campaign, Next, Out, Score,

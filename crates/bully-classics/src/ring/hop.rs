@@ -1,9 +1,9 @@
 //! Passes a message to the next member, and skips the members that do not acknowledge (rule `skip-the-silent`).
 //!
 //! The ring consists of the voters in the order of their names. A member that is known to be down is not in the ring,
-//! and a suspected member is skipped. Probes show whether it is up again. The *next member* is the next one in the
-//! ring; in other files the *successor* is the next leader. In each lap at most one message waits for an
-//! acknowledgement: a newer message replaces an older one, and takes over its waiting time.
+//! and a suspected member is skipped. Probes show whether a skipped member is up again. The *next member* is the next
+//! member in the ring; in other files the *successor* is the next leader. In each lap at most one message waits for an
+//! acknowledgement: a newer message replaces an older message, and takes over its waiting time.
 
 use super::{
     AgentId, Out,
@@ -26,7 +26,8 @@ pub(super) struct Hop {
 }
 
 impl Core {
-    /// Passes a message on to the next member. If there is none, returns the message, as if it had gone round the ring.
+    /// Passes a message on to the next member. Without a next member, returns the message, as if it had gone round the
+    /// ring.
     #[must_use]
     pub(super) fn pass(
         &mut self,
@@ -153,12 +154,13 @@ impl Core {
     pub(super) fn on_hop_ack(&mut self, now: Time, from: &AgentId, ack: &HopAck, out: &mut Out) {
         let resend = self.config.resend();
         let sends = self.config.sends;
-        // A member that was skipped may acknowledge late. That does not count for the member that has the message now.
+        // A member that was skipped may acknowledge late. Its acknowledgement does not count for the member that has
+        // the message now.
         let Some(hop) = self.hops.get_mut(&ack.lap).filter(|hop| hop.to == *from) else {
             return;
         };
-        // Only an acknowledgement of this message ends the wait. An acknowledgement of an older message does not: this
-        // one may still be lost.
+        // Only an acknowledgement of this message ends the wait. An acknowledgement of an older message does not end
+        // the wait, because this message may still be lost.
         if hop.message.acknowledgement(ack.known).as_ref() == Some(ack) {
             return self.forget_hop(ack.lap, out);
         }

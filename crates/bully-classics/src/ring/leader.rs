@@ -1,8 +1,8 @@
-//! A leader: it sends heartbeats round the ring, which come back to it, until it hands over.
+//! A leader, which sends heartbeats round the ring until it hands over. The heartbeats come back to the leader.
 //!
 //! Decided here: a leader whose heartbeats do not come back begins an election, and a leader that was stalled for
-//! longer than the others wait gives up. A leader that steps down first lets its work end, then ends its leadership,
-//! and only then nominates its successor. So no two agents work at the same time.
+//! longer than the other members wait gives up. A leader that steps down first lets its work end, then ends its
+//! leadership, and only then nominates its successor. So no two agents work at the same time.
 
 use super::{
     AgentId, Next, Out, Score, Term,
@@ -43,7 +43,8 @@ impl Leading {
             home: now.after(silence),
         };
         core.end_cooldown(out);
-        // Observers are told only now, because members may follow another leader until the announcement has come home.
+        // Observers are informed only now, because members may follow another leader until the announcement has come
+        // home.
         core.tell_observers(&core.announcement(term, 0), out);
         if is_new && core.me.score.is_none() {
             leading.drain(core, now, None, out); // this agent became ineligible while it announced itself
@@ -51,7 +52,7 @@ impl Leading {
         leading
     }
 
-    /// Ends the leadership. The application is told before any other agent learns of the end.
+    /// Ends the leadership. The application learns of the end before any other agent.
     pub(super) fn end(&self, reason: LostReason, out: &mut Out) {
         let term = self.term;
         out.notify(Event::Lost { term, reason });
@@ -62,8 +63,8 @@ impl Leading {
 
     // ---- heartbeats -------------------------------------------------------------------------
 
-    /// Sends a heartbeat now. It sends none while this agent's announcement of a higher term goes round: the members
-    /// that accepted the announcement accept no older term.
+    /// Sends a heartbeat now. Sends no heartbeat while this agent's announcement of a higher term goes round: the
+    /// members that accepted the announcement accept no older term.
     pub(super) fn beat(&mut self, core: &Core, now: Time, announces: bool, out: &mut Out) -> Next {
         let span = core.config.detector().heartbeat;
         self.beat = now.after(span);
@@ -91,8 +92,8 @@ impl Leading {
         if now.since(self.beat) <= core.config.detector().detection {
             return self.beat(core, now, announces, out);
         }
-        // This leader was stalled for longer than the others wait, so they may follow a successor already. A leader
-        // that steps down hands over now; another one loses the leadership and may ask for it again.
+        // This leader was stalled for longer than the other members wait, so they may follow a successor already. A
+        // leader that steps down hands over now; any other leader loses the leadership and may ask for it again.
         match &self.handover {
             Some(handover) => Next::Resign(handover.to.clone()),
             None => Next::Lose(LostReason::Stalled),

@@ -1,7 +1,7 @@
 //! The one `match` over roles and inputs.
 //!
 //! A role (`follower.rs`, `leader.rs`) or a stage of an election (`collect.rs`, `nominate.rs`, `announce.rs`) returns
-//! the consequence of an input ([`Next`]), and `transition.rs` carries it out. None of them calls another one.
+//! the consequence of an input ([`Next`]), and `transition.rs` carries it out. These files do not call each other.
 
 use std::sync::Arc;
 
@@ -110,7 +110,7 @@ impl Ring {
         out: &mut Out,
     ) -> Next {
         let core = &mut self.core;
-        // The sender's suspicion ends, whatever the content: every message proves that its sender is up.
+        // The suspicion of the sender ends: a message with any content proves that its sender is up.
         core.trust(from, incarnation);
         let is_from_voter = core.me.members.get(from).is_some_and(Member::is_voter);
         let is_between_voters = is_from_voter && core.me.is_voter();
@@ -120,7 +120,7 @@ impl Ring {
         match message {
             RingMessage::Coordinator(m) => self.on_coordinator(now, from, m, out),
             _ if !core.me.is_voter() => Next::Ignore("an observer is only told who leads"),
-            // An observer may send this as well, to tell a former leader that it knows a later term.
+            // An observer may also send this message, to inform a former leader that it knows a later term.
             RingMessage::HopAck(m) => {
                 core.on_hop_ack(now, from, &m, out);
                 self.catch_up(m.known, out)
@@ -219,7 +219,7 @@ impl Ring {
         }
     }
 
-    /// Handles an election without an outcome: begins another one if it still has a reason (rule
+    /// Handles an election without an outcome: begins another election if this agent still has a reason (rule
     /// `restart-lost-election`).
     fn on_lost_election(&mut self, now: Time, out: &mut Out) -> Next {
         self.end_contest(out);
@@ -314,7 +314,7 @@ impl Ring {
         let merges = self.campaign.merges();
         match &mut self.state {
             State::Leader(l) => l.set_score(&self.core, now, score, announces, out),
-            // A planned merge stays: the other group still exists, whatever the score of this agent is.
+            // A planned merge stays: the other group still exists after a change of this agent's score.
             State::Vacant | State::Follower(_) if merges => Next::Stay,
             State::Vacant | State::Follower(_) if score.is_none() => {
                 self.unschedule(out);

@@ -3,7 +3,7 @@
 //! | message | way | meaning |
 //! |---|---|---|
 //! | [`Collect`] | hop by hop | An election: these members take part so far. Add yourself. |
-//! | [`Nominate`] | hop by hop | This member is the highest-ranked one: it shall announce itself. |
+//! | [`Nominate`] | hop by hop | This member has the highest rank: it shall announce itself. |
 //! | [`Coordinator`] | hop by hop, and to observers | I lead from now on, or (as a heartbeat) I still lead. |
 //! | [`HopAck`] | back one hop | I have received your message: you need not try another member. |
 //! | [`Probe`] | to members that are skipped | Are you up? |
@@ -45,7 +45,8 @@ pub struct Entrant {
     pub incarnation: Incarnation,
     /// The score of the member; `None` if it cannot be elected.
     pub score: Option<Score>,
-    /// Whether the member stepped down a short time ago. It is chosen only if no other member can be elected.
+    /// Whether the member stepped down a short time ago. Such a member is chosen only if no other member can be
+    /// elected.
     pub defers: bool,
 }
 

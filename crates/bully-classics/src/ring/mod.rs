@@ -1,8 +1,8 @@
 //! The ring election: a token goes round and collects the members that are up, and the highest-ranked member leads.
 //!
-//! The members form a ring, in the order of their names, and each member sends messages only to the next one. The next
-//! member acknowledges every message at once (not shown). Without an acknowledgement the sender skips that member and
-//! sends the message to the one after it.
+//! The members form a ring, in the order of their names, and each member sends messages only to the next member. The
+//! next member acknowledges every message at once (not shown). Without an acknowledgement the sender skips this member
+//! and sends the message to the member after it.
 //!
 //! ```text
 //! a normal election, begun by a                      a failover: c led, and is dead
@@ -22,10 +22,11 @@
 //!
 //! # What you can rely on
 //! Some time after the last change, if messages take no longer than the delay bound, one agent leads all agents that
-//! can reach each other. It is the highest-ranked one. The election does not promise one leader at every instant: each
-//! side of a partition elects a leader, until the probes of one side reach the other. A winner considers itself leader
-//! only when its announcement has come home. So two agents can lead at the same time, for a moment, only if a member
-//! was skipped. The [`Term`] orders the leaders that one observer sees; it cannot serve as a fence.
+//! can reach each other. The leader is the highest-ranked of these agents. The election does not promise one leader at
+//! every instant: each side of a partition elects a leader, until the probes of one side reach the other. A winner
+//! considers itself leader only when its announcement has come home. So two agents can lead at the same time, for a
+//! moment, only if a member was skipped. The [`Term`] orders the leaders that one observer sees; it cannot serve as a
+//! fence.
 //!
 //! A voter without a score (a witness) stays in the ring: it passes messages on, follows, and is never
 //! elected. A leader that loses its score hands over first.
@@ -80,8 +81,8 @@
 //! - *An agent that cools down after a step-down has the last slot*, eight slots after the others: perhaps all
 //!   remaining agents cool down, and then no election would begin. It does not defer to a member that is gone or
 //!   skipped.
-//! - *A voter that cannot be elected passes messages on*, and is in the list without a score. An observer is not in
-//!   the ring: it learns of the leader from the leader. It skips no member, and probes none.
+//! - *A voter that cannot be elected passes messages on*, and is in the list without a score. An observer is not in the
+//!   ring: it learns of the leader from the leader. An observer skips no member, and probes no member.
 //!
 //! `tests/elections/ring/seed.rs` contains a published demonstration of a ring, in Go, that sends no messages: it
 //! follows pointers and assigns other nodes' fields. So it announces the leader to dead nodes. In this machine a dead
@@ -230,8 +231,8 @@ impl Election for Ring {
             // A token goes round among members that can reach each other. Each side of a partition is a separate
             // ring, until the probes of one side reach the other.
             leaders: Leaders::PerSide,
-            // Members learn of a vacant leadership in order of rank, so that one token goes round instead of one for
-            // each member.
+            // Members learn of a vacant leadership in order of rank, so that one token goes round instead of a token
+            // for each member.
             notify: NotifyOrder::HighestRankFirst,
             ..Requirements::new(RULES)
         })

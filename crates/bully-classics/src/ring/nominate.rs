@@ -24,8 +24,8 @@ pub(super) fn on_nominate(core: &mut Core, campaign: &Campaign, mut nominate: No
         return Next::Ignore("a stronger election is under way");
     }
     let lap = contest.filter(|c| c.id == *id).map(|c| c.lap);
-    // A nomination of this agent's earlier incarnation, with its former score, is not accepted. It goes round, and then
-    // another election asks this incarnation.
+    // A nomination of this agent's earlier incarnation, with its former score, is not accepted. The nomination goes
+    // round, and then another election asks this incarnation.
     if nominate.winner == core.me.id && nominate.incarnation == core.me.incarnation {
         if lap == Some(Lap::Coordinator) {
             return Next::Stay; // a copy
@@ -62,8 +62,7 @@ pub(super) fn came_home(contest: Option<&Contest>, nominate: &Nominate) -> Next 
     Next::Ignore("another election is under way")
 }
 
-/// Returns the consequence that nominates the successor in a new term, whatever the successor's rank. `None` without a
-/// successor.
+/// Returns the consequence that nominates a successor of any rank in a new term. `None` without a successor.
 pub(super) fn hand_over(core: &Core, to: Option<AgentId>) -> Option<Next> {
     let winner = to?;
     let incarnation = core.me.members.get(&winner)?.incarnation?;

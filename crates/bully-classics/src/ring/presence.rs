@@ -39,7 +39,7 @@ impl Core {
     }
 
     /// Returns whether this agent skips the member although the member may be there. An observer passes no messages on,
-    /// so it skips no member and probes none.
+    /// so it skips no member and probes no member.
     pub(super) fn is_skipped(&self, member: &Member) -> bool {
         self.me.is_voter()
             && member.is_voter()
@@ -55,7 +55,7 @@ impl Core {
     }
 
     /// Returns the number of members that rank above this agent, at most `most`; `None` if this agent cannot be
-    /// elected. `gone` does not count: it is known not to be up.
+    /// elected. The member `gone` is not counted, because it is known not to be up.
     pub(super) fn members_ahead(&self, gone: Option<&AgentId>, most: usize) -> Option<usize> {
         self.me.ahead(gone, most)
     }
@@ -66,7 +66,8 @@ impl Core {
     }
 
     /// Returns whether the member `id` may be leader in this incarnation: it is a voter, and the incarnation is not
-    /// known to have ended. A skipped member may, because a message of another member has just reported it.
+    /// known to have ended. A skipped member may be leader too, because a message of another member has just reported
+    /// it.
     pub(super) fn may_lead_in(&self, id: &AgentId, incarnation: Incarnation) -> bool {
         let member = self.me.members.get(id);
         member.is_some_and(|m| m.is_voter() && !m.is_stale(incarnation))

@@ -29,7 +29,8 @@ impl Core {
     /// list, the winner of a nomination, the leader of an announcement. A late acknowledgement counts as well: its
     /// sender was slow and not dead. If the sender has died since, the next hop to it ends without an acknowledgement.
     pub(super) fn trust(&mut self, id: &AgentId, incarnation: Incarnation) {
-        // A message may contain an incarnation that has ended. It proves nothing about the next incarnation.
+        // A message may contain an incarnation that has ended. Such a message proves nothing about the next
+        // incarnation.
         let has_ended = |m: &Member| m.is_stale(incarnation);
         if !self.suspects.is_empty() && !self.me.members.get(id).is_none_or(has_ended) {
             self.suspects.remove(id);

@@ -102,7 +102,7 @@ pub(super) enum Next {
     Lead(Term),
     /// Take no further part in the election.
     GiveUp,
-    /// The election has failed: begin another one.
+    /// The election has failed: begin another election.
     Retry,
     /// End the leadership for this reason, without a hand-over.
     Lose(LostReason),

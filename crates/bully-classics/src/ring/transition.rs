@@ -126,7 +126,7 @@ impl Ring {
         if self.campaign.contest().is_some_and(is_over) {
             self.end_contest(out);
         }
-        // The application must end its own work before it is told of another leader.
+        // The application must end its own work before it learns of another leader.
         self.lose(LostReason::Superseded, out);
         let before = match &self.state {
             State::Follower(f) => Some(&f.leader),

@@ -1,4 +1,4 @@
-//! The machines, one folder for each; no machine knows another. They all use the same [parts](crate::parts).
+//! The machines, one folder for each; no machine uses another machine. All machines use the same [parts](crate::parts).
 //!
 //! | machine | promise | needs |
 //! |---|---|---|

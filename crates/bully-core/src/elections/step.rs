@@ -1,4 +1,4 @@
-//! One step of a bully election, by the plain rules or by those of ASTRA: the code that every role needs.
+//! One step of a bully election, by the plain rules or by the rules of ASTRA: the code that every role needs.
 //!
 //! Decided here: which agents are eligible, which of two agents outranks the other, and the highest term seen. Not
 //! here: the agent's reaction; this module calls no role.

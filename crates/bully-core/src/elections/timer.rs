@@ -32,6 +32,6 @@ pub enum BullyTimer {
     Round,
     /// Quorum mode, a leader: the lease may have ended.
     Lease,
-    /// Quorum mode without a disk: an incarnation asks the others for their memory of its past.
+    /// Quorum mode without a disk: an incarnation asks the other voters for their memory of its past.
     Recover,
 }

@@ -17,19 +17,19 @@ use crate::{
 /// above zero may have supported a leader in an earlier incarnation. So the voter abstains at the beginning of each
 /// incarnation: for its promise P (the time for which a voter supports no other agent after an acknowledgement), or for
 /// the longest promise in this record, whichever is longer (rule `abstain-after-restart` of the quorum election). The
-/// default is the record of a store that was just created. A store that was *lost* must not be replaced by a new one
+/// default is the record of a store that was just created. A store that was *lost* must not be replaced by a new store
 /// under the old name.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Vote {
     /// The highest term in which this voter took part.
     pub term: Term,
-    /// The candidate that got this voter's vote in the term `term`, or that the voter follows in that term.
+    /// The candidate that got this voter's vote in the term `term`, or that the voter follows in the term.
     pub voted_for: Option<Candidate>,
     /// Upper limit of the length of the voter's promises that may still hold. Rounded up.
     pub promise: Micros,
-    /// The last incarnation of this voter that took part. It is made durable before the first vote or acknowledgement
-    /// of that incarnation.
+    /// The last incarnation of this voter that took part. The number is made durable before the first vote or
+    /// acknowledgement of the incarnation.
     pub incarnation: Option<Incarnation>,
     /// The voter's memory of the other voters of its epoch.
     pub others: BTreeMap<AgentId, Heard>,
@@ -82,8 +82,8 @@ impl Candidate {
 }
 
 impl Vote {
-    /// Returns whether the next record differs in anything but the memory of the others. That memory may be written
-    /// later.
+    /// Returns whether the next record differs from this record in more than the memory of the other voters. The memory
+    /// of other voters may be written later.
     pub(in crate::elections) fn is_changed_by(&self, next: &Self) -> bool {
         self.term != next.term
             || self.voted_for != next.voted_for
@@ -92,14 +92,14 @@ impl Vote {
             || self.voters != next.voters
     }
 
-    /// Returns the list that was decided for this epoch, if there is one.
+    /// Returns the list that was decided for the epoch of this record; `None` without a decided list.
     pub fn installed(&self) -> Option<&Decree> {
         self.voters
             .as_ref()
             .and_then(|voters| voters.installed.as_ref())
     }
 
-    /// Returns the seal of this epoch, if there is one.
+    /// Returns the seal of the epoch of this record; `None` without a seal.
     pub fn seal(&self) -> Option<&SealRecord> {
         self.voters.as_ref().and_then(|voters| voters.seal.as_ref())
     }

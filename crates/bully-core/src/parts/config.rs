@@ -6,7 +6,8 @@ use std::{fmt, ops::RangeInclusive, time::Duration};
 
 use crate::protocol::{Detector, SettingError, Timings};
 
-/// Checks that the value of a setting is within its limits. `reason` completes the error: it says why there are limits.
+/// Checks that the value of a setting is within its limits. `reason` completes the error: it is the reason for the
+/// limits.
 ///
 /// # Errors
 /// [`SettingError`] with the value and the limits.
@@ -26,10 +27,10 @@ pub fn check_range<T: Copy + PartialOrd + fmt::Debug>(
     Err(SettingError::new(setting, refused))
 }
 
-/// Checks that timings have a failure detector. `election` names the part that needs one, such as "a ring".
+/// Checks that timings have a failure detector. `election` is the part that needs the detector, such as "a ring".
 ///
 /// # Errors
-/// [`SettingError`] if they have none.
+/// [`SettingError`] if the timings have no failure detector.
 pub fn check_detector(timings: &Timings, election: &str) -> Result<Detector, SettingError> {
     timings.detector().ok_or_else(|| {
         let reason = format_args!(
@@ -39,8 +40,8 @@ pub fn check_detector(timings: &Timings, election: &str) -> Result<Detector, Set
     })
 }
 
-/// Returns the failure detector of checked timings, or the detector of the default timings if they have none. So a
-/// machine needs no rule for a configuration without a detector.
+/// Returns the failure detector of the timings, or the detector of the default timings if the timings have none. The
+/// check has already refused timings without a detector, so a machine needs no rule for them.
 pub fn detector_of(timings: &Timings) -> Detector {
     timings.detector().unwrap_or(Detector {
         heartbeat: Duration::from_millis(180),

@@ -1,8 +1,8 @@
-//! The time after a step-down in which an agent does not compete with the others.
+//! The time after a step-down in which an agent does not compete with the other agents.
 //!
-//! Decided here: the cool-down ends by itself. Without a cool-down, a hand-over would at once bring the leadership
-//! back to the agent that has just stepped down, which often ranks highest. Not here: the agent's behaviour during
-//! the cool-down, and the events that end it early; each election decides both.
+//! Decided here: the cool-down ends by itself. Without a cool-down, a hand-over would at once bring the leadership back
+//! to the agent that has just stepped down, which often ranks highest. Not here: the agent's behaviour during the
+//! cool-down, and the events that end the cool-down early; each election decides both.
 
 use std::time::Duration;
 
@@ -13,7 +13,7 @@ use crate::protocol::{Effects, Time};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Cooldown {
     /// [`Time::MAX`]: no cool-down has begun. An `Option` would make each agent 128 bytes larger, because a task grows
-    /// in steps of that size (bench `memory`).
+    /// in steps of 128 bytes (bench `memory`).
     until: Time,
     /// Shortest length of the next cool-down, in seconds.
     least: u16,
@@ -64,7 +64,7 @@ impl Cooldown {
         self.until().is_some_and(|until| now < until)
     }
 
-    /// Returns the time at which the cool-down ends by itself, even if that time has passed.
+    /// Returns the time at which the cool-down ends by itself, even if this time has passed.
     pub fn until(&self) -> Option<Time> {
         self.has_begun().then_some(self.until)
     }
@@ -74,8 +74,8 @@ impl Cooldown {
         self.until < Time::MAX
     }
 
-    /// Handles the timer. Returns `None` if no cool-down has begun. If its time has passed, the cool-down ends;
-    /// otherwise `timer` is set to the rest of that time.
+    /// Handles the timer. Returns `None` if no cool-down has begun. If the time of the cool-down has passed, the
+    /// cool-down ends; otherwise `timer` is set to the remaining time.
     pub fn on_due<M, T, D, A>(
         &mut self,
         now: Time,

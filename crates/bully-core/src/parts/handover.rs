@@ -1,9 +1,10 @@
 //! A leadership that is being handed over: `Draining`, then `Drained`, then `Resign`.
 //!
-//! Decided here: the work of a leader has a limited time to end. A leader that steps down first tells its application
+//! Decided here: the work of a leader has a limited time to end. A leader that steps down first informs its application
 //! (`Draining`). It leads until the application reports that its work has ended (`Drained`) or the time has passed.
-//! Only then does it tell the other agents (`Resign`), so no two agents work at the same time. Not here: the messages
-//! of an election, and the choice of the successor ([`Participant::successor`](super::Participant::successor)).
+//! Only then does the leader inform the other agents (`Resign`), so no two agents work at the same time. Not here: the
+//! messages of an election, and the choice of the successor
+//! ([`Participant::successor`](super::Participant::successor)).
 
 use std::time::Duration;
 
@@ -12,23 +13,23 @@ use crate::protocol::{AgentId, Effects, Event, Term, Time};
 /// The end of a leadership, of which the application already knows.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Handover {
-    /// The successor, if a successor was named.
+    /// The named successor; `None` if the command names no successor.
     pub to: Option<AgentId>,
     /// Time at which the leadership ends even if the work has not ended.
     due: Time,
 }
 
-/// Result of the check when a timer fires. A timer is only a hint: the clock decides whether a time has come.
+/// Result of the check whether a time has come, when a timer fires. A timer is only a hint: the clock decides.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Due {
     /// The time has come.
     Now,
-    /// The timer fired early, or belongs to an earlier setting: it is set again.
+    /// The timer fired early, or belongs to an earlier setting. It was set again.
     Later,
 }
 
 impl Due {
-    /// Checks whether the time `due` has come. If not, `timer` is set to it.
+    /// Checks whether the time `due` has come. If it has not come, sets `timer` to the remaining time.
     pub fn check<M, T, D, A>(
         now: Time,
         due: Time,
@@ -45,7 +46,7 @@ impl Due {
 }
 
 impl Handover {
-    /// Tells the application that its work must end within `limit`, and sets `timer` to the end of that time.
+    /// Informs the application that its work must end within `limit`, and sets `timer` to the end of this time.
     pub fn begin<M, T, D, A>(
         now: Time,
         term: Term,
@@ -54,7 +55,7 @@ impl Handover {
         timer: T,
         out: &mut Effects<M, T, D, A>,
     ) -> Self {
-        // The application learns of the hand-over first, because the time for its work must not begin before that.
+        // The application learns of the hand-over first, because the time for its work must not begin earlier.
         out.notify(Event::Draining {
             term,
             to: to.clone(),
@@ -64,7 +65,7 @@ impl Handover {
         Self { to, due }
     }
 
-    /// Checks whether the time for the work has passed. If not, `timer` is set to the rest of it.
+    /// Checks whether the time for the work has passed. If it has not passed, sets `timer` to the remaining time.
     pub fn on_due<M, T, D, A>(&self, now: Time, timer: T, out: &mut Effects<M, T, D, A>) -> Due {
         Due::check(now, self.due, timer, out)
     }

@@ -2,13 +2,14 @@
 //!
 //! [`messages!`](messages!) takes one row for each message: the struct, its name in counters and traces, the highest
 //! term in the message, the least role that may send it (`by Voter`, or a higher role for some contents), and whether
-//! it is `repeated` (always, or `if` the contents are so). It makes the enum, the conversions into the enum and the
-//! implementation of [`PeerMessage`](crate::protocol::PeerMessage). So none of this is written twice, and a message
-//! without a name, a term or a role does not compile. Every message has a term: a message without its own term
-//! contains the highest term that its sender knows, as the ring's `Probe` does.
+//! it is `repeated` (always, or `if` a condition on its content is true). It makes the enum, the conversions into the
+//! enum and the implementation of [`PeerMessage`](crate::protocol::PeerMessage). So no fact about a message is written
+//! twice, and a message without a name, a term or a role does not compile. Every message has a term: a message without
+//! its own term contains the highest term that its sender knows, as the ring's `Probe` does.
 //!
-//! Behind the name of the enum, `of group: ElectionId` says that each message has this field, and `in QuorumMessage`
-//! says that this enum has a variant for each of the messages too. Other methods of `PeerMessage` follow the enum.
+//! After the name of the enum, `of group: ElectionId` means that each message has this field, and `in QuorumMessage`
+//! means that the enum `QuorumMessage` also has a variant for each message. Other methods of `PeerMessage` follow the
+//! enum.
 
 #[doc(hidden)]
 #[macro_export]
@@ -39,7 +40,7 @@ macro_rules! messages {
             }
         }
 
-        /// Returns a message that only the larger enum has as the error.
+        /// Converts a message of the larger enum. The error is a message that only the larger enum has.
         impl TryFrom<$whole> for $all {
             type Error = $whole;
 

@@ -4,15 +4,15 @@
 //! |---|---|
 //! | [`Participant`] | this agent, the other members, and how they compare |
 //! | [`Handover`] | a leadership that is being handed over: its successor and its time limit |
-//! | [`Cooldown`] | the time after a step-down in which an agent does not compete with the others |
+//! | [`Cooldown`] | the time after a step-down in which an agent does not compete with the other agents |
 //! | [`Grace`] | whether an agent may wait once more after a deadline that passed while the agent was late |
 //! | [`check_listed`] | whether an agent takes part with the role that the list of voters gives it |
 //! | [`slot`] | the order of the agents when the leadership is vacant, and their waits |
-//! | [`detector_of`] | the failure detector of an election that needs one |
+//! | [`detector_of`] | the failure detector of an election that needs a failure detector |
 //! | [`messages!`](messages!) | how the messages of an election become one type |
 //!
-//! A part never calls a machine. Each machine keeps its own `match` over roles and inputs, so each machine can be read
-//! alone. A decision that is written once in a part is the same in all machines.
+//! A part never calls a machine. Each machine has its own `match` over roles and inputs, so that each machine can be
+//! read without the other machines. A decision that is written once in a part is the same in all machines.
 //!
 //! Not here: any rule of an election, and any message.
 

@@ -24,12 +24,12 @@ pub struct Participant {
     pub incarnation: Incarnation,
     /// Voter or observer.
     pub kind: MemberKind,
-    /// `None` while the agent cannot be elected.
+    /// The score of the agent; `None` while the agent cannot be elected.
     pub score: Option<Score>,
     /// How this incarnation began.
     pub birth: Birth,
-    /// The newest snapshot of the members. It is a hint that saves messages; only the ended incarnations in it are
-    /// facts.
+    /// The newest snapshot of the members. The snapshot is a hint that saves messages; only the ended incarnations in
+    /// it are facts.
     pub members: Arc<Members>,
     /// The last leadership whose end this agent noticed.
     last_end: Untracked<Option<Box<(Leader, LeaderEnd)>>>,
@@ -57,7 +57,7 @@ impl Participant {
         }
     }
 
-    /// Returns an identity from which such a participant can be made.
+    /// Returns the identity from which a participant like this participant can be made.
     #[cfg(any(test, feature = "testkit"))]
     pub fn identity(&self) -> Identity {
         Identity {
@@ -86,27 +86,28 @@ impl Participant {
         self.score.filter(|_| self.is_voter())
     }
 
-    /// Returns whether the voters that know a later process of this name outnumber the other voters that are up.
+    /// Returns whether the voters that know a later process of this agent's name outnumber the other voters that are
+    /// up.
     pub fn is_disowned(&self) -> bool {
         self.members.is_disowned(&self.id)
     }
 
     /// Returns whether this agent can be elected and ranks above an agent with this score and name.
     pub fn outranks(&self, score: Score, id: &AgentId) -> bool {
-        // The name decides between equal scores, so that any two agents agree on the higher one.
+        // The name decides between equal scores, so that any two agents agree which of them ranks higher.
         self.eligible()
             .is_some_and(|own| (own, &self.id) > (score, id))
     }
 
-    /// Returns the agent's slot when the leadership is vacant; the first slot is 0. An agent that cannot be elected
-    /// has none. `gone` is an agent that the snapshot shows as up although its end is known.
+    /// Returns the agent's slot when the leadership is vacant; the first slot is 0. `None` if the agent cannot be
+    /// elected. `gone` is an agent that the snapshot shows as up although its end is known.
     pub fn slot(&self, gone: Option<&AgentId>, cools_down: bool) -> Option<usize> {
         let ahead = self.ahead(gone, slot::LAST)?;
         Some(slot::behind(ahead, cools_down))
     }
 
-    /// Returns the number of members that are up and rank above this agent, counted up to `limit`; `None` if it cannot
-    /// be elected.
+    /// Returns the number of members that are up and rank above this agent, counted up to `limit`; `None` if this agent
+    /// cannot be elected.
     pub fn ahead(&self, gone: Option<&AgentId>, limit: usize) -> Option<usize> {
         let score = self.eligible()?;
         Some(self.members.ahead_of(score, &self.id, gone, limit))
@@ -129,7 +130,8 @@ impl Participant {
             .is_none_or(|member| member.is_gone(leader.incarnation))
     }
 
-    /// Notes how this agent noticed the end of a leadership. The leader's own report counts most.
+    /// Notes how this agent noticed the end of a leadership. If the leader itself has reported the end, no later notice
+    /// replaces its report.
     pub fn note_end(&mut self, leader: &Leader, end: LeaderEnd) {
         let known = self.last_end.0.as_deref();
         if known.is_none_or(|(last, said)| last != leader || *said != LeaderEnd::Resigned) {
@@ -137,13 +139,13 @@ impl Participant {
         }
     }
 
-    /// Returns the last leadership whose end this agent noticed, and how.
+    /// Returns the last leadership whose end this agent noticed, and how it noticed the end.
     pub fn last_end(&self) -> Option<(&Leader, LeaderEnd)> {
         let known = self.last_end.0.as_deref();
         known.map(|(leader, end)| (leader, *end))
     }
 
-    /// Returns whether the end of that leader's incarnation was reported, and is not only suspected.
+    /// Returns whether the end of the leader's incarnation was reported, and is not only suspected.
     pub fn has_ended(&self, leader: &Leader) -> bool {
         let member = self.members.get(&leader.id);
         member.is_some_and(|member| member.is_stale(leader.incarnation))
@@ -176,7 +178,7 @@ impl Participant {
         }
     }
 
-    /// Traces that an input changes nothing, and why.
+    /// Traces that an input changes nothing, with the reason.
     pub fn ignore(&self, role: Role, reason: &'static str) {
         debug!(target: "actix_bully", node = %self.id, %role, reason, "input ignored");
     }

@@ -1,12 +1,12 @@
 //! Rank-staggered delays (`rank-staggered-slots` of the bully): the order in which agents act when the leadership is
-//! vacant, and the time that each one waits.
+//! vacant, and the wait of each agent.
 //!
-//! The highest-ranked agent has slot 0 and acts at once, the next one has slot 1 and waits for one step, and so on. So
-//! two agents rarely hold an election at the same time. In the same order the agents that rank above a leader ask this
-//! leader (`ask-in-turn`). Decided here: the slot of an agent that cools down after a step-down. Such an agent lets
-//! the others act first. But no agent knows which others cool down, and perhaps all agents do. So such an agent also has
-//! a slot, [`LAST`] slots further back: after all agents that do not cool down, and in order of rank among the agents
-//! that do. Not here: an agent's action in its slot.
+//! The highest-ranked agent has slot 0 and acts at once, the next agent has slot 1 and waits for one step, and so on.
+//! So two agents rarely hold an election at the same time. In the same order the agents that rank above a leader ask
+//! this leader (`ask-in-turn`). Decided here: the slot of an agent that cools down after a step-down. Such an agent
+//! lets the other agents act first. But no agent knows which other agents cool down, and perhaps all agents cool down.
+//! So an agent that cools down also has a slot, [`LAST`] slots further back: after all agents that do not cool down,
+//! and in order of rank among the agents that cool down. Not here: an agent's action in its slot.
 
 use std::time::Duration;
 

@@ -36,7 +36,7 @@ pub const fn majority(voters: &[AgentId]) -> usize {
     (voters.len() / 2).saturating_add(1)
 }
 
-/// Checks that an agent takes part with the role that the list of voters gives it.
+/// Checks that an agent on the list of voters takes part as a voter, and any other agent as an observer.
 ///
 /// # Errors
 /// [`MembershipError::NotListed`] or [`MembershipError::ListedObserver`].

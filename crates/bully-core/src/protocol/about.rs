@@ -1,7 +1,7 @@
 //! A short text that an agent publishes about itself, such as the URL of its own server.
 //!
-//! Decided here: which text is valid. Not here: its use. No election reads it; [`Member`](super::Member) carries it,
-//! bound to the incarnation that published it.
+//! Decided here: which text is valid. Not here: the use of the text. No election reads it; [`Member`](super::Member)
+//! contains the text with the incarnation that published it.
 
 use std::{fmt, str::FromStr, sync::Arc};
 

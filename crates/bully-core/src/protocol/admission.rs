@@ -1,8 +1,8 @@
 //! Decides which messages reach a machine: duty 7 of a [driver](super::Election).
 //!
-//! Decided here, once for every driver: a machine receives only messages of other members, and of each member only the
-//! incarnations that are not confirmed to have ended. No machine checks this again, so no machine can forget the check.
-//! Not here: whether a member may send that kind of message. A bridge checks that for each message
+//! Decided here, once for every driver: a machine receives only messages of other members, and of each member only
+//! messages of incarnations whose end is not confirmed. No machine repeats this check, so no machine can forget it. Not
+//! here: whether a member may send this kind of message. A bridge checks the kind of each message
 //! ([`PeerMessage::needs`](super::PeerMessage::needs)), and each election checks whether the sender is a voter or an
 //! observer.
 

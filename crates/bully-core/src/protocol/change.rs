@@ -36,7 +36,7 @@ pub struct NewVoter {
     pub contact: Option<Contact>,
 }
 
-/// The contact of a voter's host. Bridges use it; it means nothing to an election.
+/// The contact of a voter's host. Bridges use the contact; an election ignores it.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Contact {
@@ -68,7 +68,7 @@ pub struct Changed {
     pub epoch: u64,
     /// The voters after the change.
     pub voters: Vec<AgentId>,
-    /// Whether the group had the list already, and nothing was changed.
+    /// Whether the group already had the requested list, so that nothing was changed.
     pub already: bool,
 }
 
@@ -97,22 +97,22 @@ pub enum VotersEvent {
         /// The outcome of the request: the present voters, or the reason for a refusal.
         outcome: Result<Changed, ChangeError>,
     },
-    /// A voter has another store than the store by which this agent knows it, so this agent does not count its messages.
-    /// If `id` is this agent itself, another voter has reported that.
+    /// A voter has another store than the store by which this agent knows the voter, so this agent does not count the
+    /// voter's messages. If `id` is this agent itself, another voter has reported the other store.
     OtherStore {
         /// The name of the voter.
         id: AgentId,
-        /// The store with which it took part in this epoch, as far as this agent heard; or the store of `later`.
+        /// The store with which the voter took part in this epoch, as far as this agent heard; or the store of `later`.
         kept: StoreId,
-        /// The store with which it takes part now.
+        /// The store with which the voter takes part now.
         found: StoreId,
-        /// A later process with this name was here, with the store `kept`: its incarnation. Only messages of earlier
-        /// incarnations do not count. `None` if the voter took part with `kept`.
+        /// The incarnation of a later process with this name, which took part with the store `kept`. Only messages of
+        /// earlier incarnations do not count. `None` if the voter took part with `kept`.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         later: Option<Incarnation>,
     },
     /// This agent's record is an old copy: another voter has received a later vote or acknowledgement from this agent
-    /// than the record has. This agent takes part no longer, and its driver ends it.
+    /// than the record contains. This agent takes part no longer, and its driver ends it.
     OldRecord {
         /// The voter that received the later vote or acknowledgement.
         by: AgentId,
@@ -146,9 +146,9 @@ pub enum ChangeError {
         id: AgentId,
     },
     /// The group would have no voter.
-    #[error("the last voter cannot be removed: replace it, or add another one first")]
+    #[error("the last voter cannot be removed: replace it, or add another voter first")]
     LastVoter,
-    /// The new voter did not tell the leader recently that it could become a voter: it is down, cannot reach the
+    /// The new voter did not report to the leader recently that it could become a voter: it is down, cannot reach the
     /// leader, or is an observer without a store.
     #[error(
         "the leader has not heard {id} as a learner: start it with a store and `.learner()` (in a configuration `quorum.learner = true`), name its node and address if the leader does not list its node as a peer, then ask again"
@@ -207,7 +207,7 @@ pub enum ChangeError {
         /// Number of voters of the new list.
         voters: u32,
     },
-    /// Voters without a disk cannot seal an epoch, because they would forget it.
+    /// Voters without a disk cannot seal an epoch (end it durably), because they would forget the seal.
     #[error(
         "a list of voters without a disk cannot change while they run: stop all voters, write the new list and an `epoch` higher by 1 into every configuration, and start them"
     )]

@@ -1,6 +1,6 @@
 //! The members whose hosts refuse this process, because a later process has its name.
 //!
-//! Decided here: when these hosts outnumber the hosts that accept this process. Not here: how a machine acts then.
+//! Decided here: when these hosts outnumber the hosts that accept this process. Not here: the reaction of a machine.
 
 use std::collections::BTreeSet;
 

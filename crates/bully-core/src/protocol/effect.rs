@@ -10,9 +10,9 @@ use super::{AgentId, Election, Event};
 /// value, so that no question can be made.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Effect<M, T, D, A = Infallible> {
-    /// Make this record durable before any later effect of the step leaves the agent.
+    /// Make the contained record durable before any later effect of the step leaves the agent.
     Persist(D),
-    /// Send this message to others.
+    /// Send a message to other members.
     Send {
         /// The receivers.
         to: To,
@@ -21,16 +21,16 @@ pub enum Effect<M, T, D, A = Infallible> {
     },
     /// Ask the store that the participants share.
     Ask(A),
-    /// Set a timer; this replaces a running timer of the same name.
+    /// Set a timer, which replaces a running timer of the same name.
     SetTimer {
         /// The name of the timer.
         timer: T,
-        /// Time until it fires, counted from the step's clock reading.
+        /// Time until the timer fires, counted from the step's clock reading.
         after: After,
     },
-    /// Cancel a timer. It may not be running.
+    /// Cancel a timer, if it is running.
     CancelTimer(T),
-    /// Tell the application.
+    /// Report an event to the application.
     Notify(Event),
 }
 
@@ -60,13 +60,13 @@ pub enum To {
     One(AgentId),
     /// Every member: voters and observers.
     All,
-    /// These members. One effect lists all of them, so that the message is encoded once.
+    /// The listed members. One effect lists all of them, so that the message is encoded once.
     Set(Arc<[AgentId]>),
 }
 
 /// A span of time, or a range in which the driver chooses a random time (jitter).
 ///
-/// A machine that re-checks a deadline uses [`min`](Self::min), because no timer fires before that time.
+/// A machine that re-checks a deadline uses [`min`](Self::min), because the timer never fires earlier.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct After {
     /// Shortest span that the driver may choose.

@@ -23,7 +23,7 @@ use super::{
 /// 1. One reading of the agent's own clock per step, taken after the input was dequeued.
 /// 2. Effects are executed in their order. Nothing after an [`Effect::Persist`] leaves the agent before the record is
 ///    durable; if the record cannot be made durable, the agent stops.
-/// 3. Setting a timer replaces the timer of that name. Timers may be late, never early.
+/// 3. A timer that is set replaces the timer of the same name. Timers may be late, never early.
 /// 4. Steps do not overlap.
 /// 5. A message may be lost, delayed, duplicated or reordered, and so may a question to a store and its answer. No
 ///    agent sends a message to itself.
@@ -53,55 +53,56 @@ pub trait Election: Sized + Debug + Unpin + 'static {
     /// [`Input::Start`](super::Input::Start).
     ///
     /// `durable` is the record that the last [`Effect::Persist`](super::Effect::Persist) of any incarnation made
-    /// durable; `None` if there was none since the store was created. A machine that persists a record before its first
-    /// promise may read `None` as "no incarnation of this agent promised anything". After `Some`, it must also honour
-    /// promises that it may have given and that the record does not contain.
+    /// durable; `None` if no record was made durable since the store was created. A machine that persists a record
+    /// before its first promise may conclude from `None` that no incarnation of this agent promised anything. After
+    /// `Some`, the machine must also keep promises that an earlier incarnation may have given and that the record does
+    /// not contain.
     fn new(identity: Identity, config: &Self::Config, durable: Option<Self::Durable>) -> Self;
 
     /// Decides one input, and appends the effects to `out` in the order in which they must be executed.
     fn handle(&mut self, now: Time, input: InputOf<Self>, out: &mut EffectsOf<Self>);
 
-    /// Notes how long the driver took to make a record durable, or a probe of the same disk. After a record, the driver
-    /// calls this before it executes the remaining effects of the step. Their messages were made before the
-    /// measurement. Default: ignored.
+    /// Notes the time that the driver took to make a record durable, or to write a probe to the same disk. After a
+    /// record, the driver calls this before it executes the remaining effects of the step; the messages in these
+    /// effects were made before the measurement. Default: ignored.
     fn note_write(&mut self, _took: Duration) {}
 
-    /// Notes that this participant leads and that its work failed. After its step-down it does not compete with the
-    /// others for at least `_span`. Default: for the usual time.
+    /// Notes that the work of this participant failed while it led. After its step-down it does not compete with the
+    /// other participants for at least `_span`. Default: ignored, so the participant cools down for the usual time.
     fn hold_back(&mut self, _span: Duration) {}
 
-    /// Returns the meaning of this participant's state at `now`: its role, the leader, and the time until which it
-    /// leads.
+    /// Returns the state that this participant shows to readers at the time `now`: its role, the leader, and the time
+    /// until which it leads.
     fn view(&self, now: Time) -> View;
 
     /// Returns the reasons that keep this participant from leading, or make it wait, for people who look for the cause.
-    /// It is called after each step, so it must be cheap. Default: none.
+    /// The driver calls this after each step, so it must be cheap. Default: none.
     fn prospects(&self) -> Prospects {
         Prospects::default()
     }
 
-    /// Returns the last leadership whose end this participant noticed, and how. A driver asks only after a
-    /// [`NoLeader`](super::Event::NoLeader), [`NewLeader`](super::Event::NewLeader) or [`Lost`](super::Event::Lost).
-    /// Default: not known; then a leadership ends when its event is told.
+    /// Returns the last leadership whose end this participant noticed, and how it noticed the end. A driver calls this
+    /// only after a [`NoLeader`](super::Event::NoLeader), [`NewLeader`](super::Event::NewLeader) or
+    /// [`Lost`](super::Event::Lost). Default: `None`; then the end of a leadership is the time of its event.
     fn last_end(&self) -> Option<(&Leader, LeaderEnd)> {
         None
     }
 
-    /// Returns whether this participant has given up a leadership and still tries to report that to the agents that
-    /// wait for the report. An agent that leaves the group stays as long as this is true, but at most for the length of
-    /// a promise. Default: `false`, because a message that was sent counts as received.
+    /// Returns whether this participant has given up a leadership and still tries to report the end to the agents that
+    /// wait for it. An agent that leaves the group stays as long as this is true, but at most for the length of a
+    /// promise. Default: `false`, because a message that was sent counts as received.
     fn is_releasing(&self) -> bool {
         false
     }
 
-    /// Returns the durations in the configuration, so that people can learn which of them does not fit the network.
+    /// Returns the durations in the configuration, so that people can find the duration that does not fit the network.
     /// Default: none.
     fn timings(_config: &Self::Config) -> Option<&Timings> {
         None
     }
 
-    /// Returns the promises of the election, and its requirements for this participant and its group. It is called
-    /// before the participant starts.
+    /// Returns the promises of the election, and its requirements for this participant and its group. The driver calls
+    /// this before the participant starts.
     ///
     /// There is no default, because a default would promise more than the author of an election has considered.
     ///
@@ -113,17 +114,17 @@ pub trait Election: Sized + Debug + Unpin + 'static {
         kind: MemberKind,
     ) -> Result<Requirements, MembershipError>;
 
-    /// Returns the same parameters for a participant on one host. `_wall_at_zero` is the time that the host's wall
-    /// clock showed when the participant's own clock showed zero: in milliseconds since 1970 began in UTC, negative
-    /// before. A driver that has a wall clock calls this once, when it is told to start a participant. Default:
-    /// unchanged; few elections need the wall clock.
+    /// Returns the parameters, completed for a participant on one host. `_wall_at_zero` is the time that the host's
+    /// wall clock showed when the participant's own clock showed zero: in milliseconds since the beginning of 1970 in
+    /// UTC, negative for an earlier time. A driver that has a wall clock calls this once, when it receives the order to
+    /// start a participant. Default: unchanged; few elections need the wall clock.
     #[must_use]
     fn on_host(config: Self::Config, _wall_at_zero: i64) -> Self::Config {
         config
     }
 
-    /// Checks that this participant's record fits the configuration. It is called after the record was loaded, before
-    /// an incarnation begins. Default: every record fits.
+    /// Checks that this participant's record fits the configuration. The driver calls this after it has loaded the
+    /// record, before an incarnation begins. Default: every record fits.
     ///
     /// # Errors
     /// [`MembershipError`] when the participant must not take part with this record.
@@ -138,26 +139,27 @@ pub trait Election: Sized + Debug + Unpin + 'static {
 
 /// A message from one participant to another.
 pub trait PeerMessage: Clone + Debug + Display + PartialEq + Send + Unpin + 'static {
-    /// Returns the message's name in lower case, for counters and traces: `"elect"`. Two messages have different kinds
-    /// if neither can replace the other; see [`is_repeated`](Self::is_repeated).
+    /// Returns the message's name in lower case, for counters and traces: `"elect"`. Two messages of which neither can
+    /// replace the other must have different kinds; see [`is_repeated`](Self::is_repeated).
     fn kind(&self) -> &'static str;
 
-    /// Returns the least role in which `from` may send this message. A bridge checks it for each message. It closes the
-    /// link of a peer whose agent may not send the message, unless a receiver can [hear another message
+    /// Returns the least role in which `from` may send this message. A bridge checks the role for each message. It
+    /// closes the link of a peer whose agent may not send the message, unless a receiver can [hear another message
     /// instead](Self::unentitled).
     ///
     /// An election never sends a message that needs a higher role than the [`MemberKind`] of its participant allows.
     fn needs(&self, from: &AgentId) -> MinimumRole;
 
-    /// Returns the message that the receiver gets in place of this one if the sender may not [send it](Self::needs):
-    /// for a question whose refusal is better than a closed link. `None`: the link is closed.
+    /// Returns the message that the receiver gets in place of this message if the sender may not [send](Self::needs)
+    /// this message; `None` if a bridge has to close the link. An election returns a message here for a question that
+    /// should be refused without closing the link.
     fn unentitled(&self) -> Option<Self> {
         None
     }
 
-    /// Returns whether a newer message follows anyway, so that a slow receiver may miss this one. On the way to another
-    /// host, a newer message of the same [`kind`](Self::kind), from the same sender to the same receivers, replaces
-    /// this one.
+    /// Returns whether a newer message follows in any case, so that a slow receiver may miss this message. On the way
+    /// to another host, a newer message of the same [`kind`](Self::kind), from the same sender to the same receivers,
+    /// replaces this message.
     fn is_repeated(&self) -> bool {
         false
     }
@@ -198,9 +200,9 @@ pub struct Identity {
     pub kind: MemberKind,
     /// The score at the beginning; `None` for an agent that cannot be elected.
     pub score: Option<Score>,
-    /// Whether this is the first incarnation, or one after a crash.
+    /// How the incarnation began: by a start, or by a restart after a crash.
     pub birth: Birth,
-    /// The store that keeps its votes; `None` without a disk.
+    /// The store that keeps the agent's votes; `None` without a disk.
     pub store: Option<StoreId>,
 }
 

@@ -18,16 +18,16 @@ pub struct Electorate {
     /// Number of acknowledgements that keep a leadership.
     pub lease_quorum: u32,
     /// A digest of the voters' names: FNV-1a, 64 bits, over the sorted names, each followed by a zero byte, which no
-    /// name contains. For voters without disks, it also covers the durations on which they must agree. The digest finds
-    /// mistakes, but does not protect against malice.
+    /// name contains. For voters without disks, the digest also covers the durations on which they must agree. The
+    /// digest finds mistakes, but does not protect against malice.
     pub list: u64,
-    /// The promise P and the round E of voters without disks (see [`Timings`](super::Timings)), on which these voters
+    /// The promise P and the round E of voters without disks (see [`Timings`](super::Timings)), on which such voters
     /// must agree; `None` with disks. In whole microseconds, for people; the digest compares the exact durations.
     pub spans: Option<(Duration, Duration)>,
 }
 
 impl Electorate {
-    /// Makes the electorate of these voters, in any order.
+    /// Makes the electorate of the given voters. Their order does not matter.
     pub fn new(voters: &[AgentId], vote_quorum: usize, lease_quorum: usize) -> Self {
         let count = |n: usize| u32::try_from(n).unwrap_or(u32::MAX);
         let mut names: Vec<&str> = voters.iter().map(AgentId::as_str).collect();
@@ -44,8 +44,8 @@ impl Electorate {
         }
     }
 
-    /// Returns the same electorate for voters without a disk. They must agree on their promise and their round as well,
-    /// because an incarnation does not know the promises of the incarnation before it.
+    /// Returns the same electorate for voters without a disk. Voters without a disk must also agree on their promise
+    /// and their round, because an incarnation does not know the promises of the incarnation before it.
     #[must_use]
     pub fn without_disks(mut self, promise: Duration, round: Duration) -> Self {
         for span in [promise, round] {

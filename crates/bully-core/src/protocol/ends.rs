@@ -1,14 +1,14 @@
 //! A list of incarnations that were reported as ended, one by one.
 //!
-//! Decided here: an end in this list says nothing about other incarnations, and only a few ends are kept. Not here:
-//! which reports of an end belong in this list; [`Member`](super::Member) decides that.
+//! Decided here: an end in this list does not cover other incarnations, and only a few ends are kept. Not here: which
+//! reports of an end belong in this list; [`Member`](super::Member) decides that.
 
 use super::Incarnation;
 
-/// Incarnations that have ended, each by its own report. A report says nothing about an earlier incarnation, which may
-/// be another process of the same name.
+/// Incarnations that have ended, each by its own report. A report of an end does not cover earlier incarnations,
+/// because an earlier incarnation may be another process of the same name that still runs.
 ///
-/// The few latest ends are kept. If an end is forgotten, the promises to that incarnation expire by themselves.
+/// The few latest ends are kept. If an end is forgotten, the promises to the ended incarnation expire by themselves.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Ends(Option<Box<Told>>);
 
@@ -57,7 +57,7 @@ impl Ends {
         self.0.as_deref().map_or(&[], |Told(told)| told)
     }
 
-    /// Returns the ends of the incarnations before this one.
+    /// Returns the ends of the incarnations before `incarnation`.
     #[must_use]
     pub fn before(&self, incarnation: Incarnation) -> Self {
         self.iter().filter(|ended| *ended < incarnation).collect()

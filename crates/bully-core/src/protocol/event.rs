@@ -26,7 +26,8 @@ pub enum Event {
         /// The higher term, in which this agent leads from now on.
         term: Term,
     },
-    /// This agent was asked to hand over the leadership. End the work, then report that it has ended.
+    /// This agent was asked to hand over the leadership. The application has to end its work, and then to report the
+    /// end.
     Draining {
         /// The term in which this agent leads.
         term: Term,
@@ -75,7 +76,8 @@ impl fmt::Display for Event {
     }
 }
 
-/// The reasons: each with its name as the label of a metric, its name in a text, and whether such an end was requested.
+/// The reasons. Each has a name as the label of a metric, a name in a text, and a flag that shows whether such an end
+/// was requested.
 macro_rules! lost_reasons {
     ($($(#[$doc:meta])* $name:ident $label:literal $text:literal $is_wanted:literal,)*) => {
         /// The reason why a leadership ended.
@@ -90,13 +92,14 @@ macro_rules! lost_reasons {
             /// All reasons.
             pub const ALL: &'static [Self] = &[$(Self::$name,)*];
 
-            /// Returns whether a leadership ended on request. Any other end is a fault of the agent, its host or the
-            /// network, which an operator may want to examine.
+            /// Returns whether a leadership ended on request. Any other end is caused by a fault of the agent, its host
+            /// or the network, which an operator may want to examine.
             pub const fn is_wanted(self) -> bool {
                 match self { $(Self::$name => $is_wanted,)* }
             }
 
-            /// Returns its name as the label of a metric. The label stays the same from version to version.
+            /// Returns the name of the reason as the label of a metric. The label stays the same from version to
+            /// version.
             pub const fn label(self) -> &'static str {
                 match self { $(Self::$name => $label,)* }
             }
@@ -111,13 +114,13 @@ macro_rules! lost_reasons {
 }
 
 lost_reasons! {
-    /// An agent of higher rank asked for the leadership, and this agent's policy yields.
+    /// An agent of higher rank asked for the leadership, and by its policy this agent yielded.
     Outranked "outranked" "outranked" true,
     /// Another agent announced itself in a higher term.
     Superseded "superseded" "superseded" false,
     /// This agent stepped down or left the group, and handed over.
     Resigned "resigned" "resigned" true,
-    /// This agent stood still for too long: the others may have missed it and elected another leader.
+    /// This agent stood still for too long: the other agents may have missed it and elected another leader.
     Stalled "stalled" "stalled" false,
     /// This agent crashed or was stopped.
     Ended "ended" "ended" false,
@@ -139,7 +142,7 @@ lost_reasons! {
 pub struct Leader {
     /// The name of the leader.
     pub id: AgentId,
-    /// The incarnation it leads in.
+    /// The incarnation in which it leads.
     pub incarnation: Incarnation,
     /// The term in which it leads.
     pub term: Term,

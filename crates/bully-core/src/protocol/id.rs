@@ -1,7 +1,7 @@
 //! Names and counters: of agents, of their incarnations, and of terms.
 //!
 //! Decided here: which name is valid, and that the counters never wrap. Not here: which of two agents has the higher
-//! rank; that is [`Rank`](super::Rank).
+//! rank; [`Rank`](super::Rank) decides that.
 #![warn(clippy::arithmetic_side_effects)]
 
 use std::{
@@ -32,7 +32,8 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Visitor};
 #[derive(Clone)]
 pub struct AgentId {
     name: Arc<str>,
-    /// A hash of the name: it finds members quickly, and distinguishes most names without reading them.
+    /// A hash of the name. By the hash a member is found quickly, and most names are distinguished without reading
+    /// them.
     hash: u32,
 }
 
@@ -267,7 +268,7 @@ impl Term {
     /// The term before the first election.
     pub const ZERO: Self = Self(0);
 
-    /// Returns the term after this one, or `None` after the largest number.
+    /// Returns the next term; `None` after the largest term.
     #[must_use]
     pub fn next(self) -> Option<Self> {
         self.0.checked_add(1).map(Self)
@@ -289,7 +290,7 @@ impl fmt::Display for Term {
 pub struct Incarnation(pub u64);
 
 impl Incarnation {
-    /// Returns the incarnation after this one.
+    /// Returns the next incarnation.
     #[must_use]
     pub fn next(self) -> Self {
         Self(self.0.saturating_add(1))
@@ -305,7 +306,8 @@ impl fmt::Display for Incarnation {
 /// The number of a store of votes, given when the store is made (a random number for a file). It is shown as 16 hex
 /// digits.
 ///
-/// A voter that has lost its store comes back with another store. Its peers notice that by this number.
+/// A voter that has lost its store comes back with another store. By this number the voter's peers notice the other
+/// store.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct StoreId(NonZeroU64);
@@ -339,7 +341,7 @@ impl fmt::Display for StoreId {
 
 /// The identity of one round of questions that an agent asks. An answer repeats the whole identity.
 ///
-/// So the agent recognizes an answer to a former incarnation or to an earlier question, and does not count it.
+/// So the agent recognizes an answer to a former incarnation or to an earlier question, and does not count this answer.
 #[derive(
     Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
 )]

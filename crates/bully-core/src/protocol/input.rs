@@ -4,12 +4,12 @@
 //!
 //! | event | input | published reason |
 //! |---|---|---|
-//! | a user tells it to step down | [`Input::StepDown`], then [`Input::Drained`] or the timer of the hand-over | [`Resigned`](super::LostReason::Resigned) |
-//! | its score is taken away | [`Input::SetScore`] with `None`; then as above, without a `StepDown` | `Resigned` |
-//! | it leaves the group, and leads | `StepDown { to: None }`, then as above, then none | `Resigned` |
-//! | it leaves the group, and does not lead | none, because every driver reports the end of a membership to the others: they hear [`Input::Members`] | none: no leadership ends |
-//! | its actor stops or panics | none: the driver reports it, and the group's snapshot tells the others | [`Ended`](super::LostReason::Ended) |
-//! | it does not run for a while | the inputs that have waited, in their order, at a later time; or none, if the driver ends the leadership first | [`Stalled`](super::LostReason::Stalled), [`LeaseExpired`](super::LostReason::LeaseExpired) |
+//! | a user orders the agent to step down | [`Input::StepDown`], then [`Input::Drained`] or the timer of the hand-over | [`Resigned`](super::LostReason::Resigned) |
+//! | the application takes the agent's score away | [`Input::SetScore`] with `None`; then as above, without a `StepDown` | `Resigned` |
+//! | the agent leaves the group, and leads | `StepDown { to: None }`, then as above, then none | `Resigned` |
+//! | the agent leaves the group, and does not lead | none: every driver reports the end of a membership to the other agents, which get [`Input::Members`] | none: no leadership ends |
+//! | the agent's actor stops or panics | none: the driver reports the end, and the other agents get it with the group's snapshot | [`Ended`](super::LostReason::Ended) |
+//! | the agent does not run for a while | the inputs that have waited, in their order, at a later time; or none, if the driver ends the leadership first | [`Stalled`](super::LostReason::Stalled), [`LeaseExpired`](super::LostReason::LeaseExpired) |
 //!
 //! A member of the simulator that leaves (`World::leave`, in `bully-sim`) only stops, even if it leads. A history that
 //! needs a hand-over gives a `StepDown` first.
@@ -24,7 +24,8 @@ use super::{AgentId, Election, Incarnation, Members, Score, VoterChange};
 /// arrive.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Input<M, T, A = Infallible> {
-    /// The incarnation begins, among these members. This is the first input, and it is given once.
+    /// The incarnation begins; the group has the contained members. This is the first input, and the driver gives it
+    /// once.
     Start(Arc<Members>),
     /// A message arrived from a member whose `incarnation` is not known to have ended.
     Received {
@@ -42,22 +43,22 @@ pub enum Input<M, T, A = Infallible> {
     /// The membership changed: a member joined, left, came up, went down, or has another score.
     ///
     /// A snapshot has all known facts, so several changes may arrive as one. A leader's end cannot be missed: its
-    /// incarnation is marked as ended, or a later one is up.
+    /// incarnation is marked as ended, or a later incarnation is up.
     Members(Arc<Members>),
     /// The user's command to hold an election (ASTRA's goal `!bully_election()`).
     Campaign,
     /// The application gave another score; `None` makes the agent ineligible.
     SetScore(Option<Score>),
-    /// The user's command to hand over the leadership, to a certain member if `to` names it.
+    /// The user's command to hand over the leadership, to the member `to` if it is given.
     StepDown {
         /// The requested successor; with `None`, the member of the highest rank that is up.
         to: Option<AgentId>,
     },
     /// The work of a leader that steps down has ended.
     Drained,
-    /// The user's command to change the voters while the group runs. An election whose voters cannot change ignores it;
-    /// other elections answer with [`Event::Voters`](super::Event::Voters). The command may be repeated until the
-    /// answer.
+    /// The user's command to change the voters while the group runs. An election whose voters cannot change ignores the
+    /// command; other elections answer with [`Event::Voters`](super::Event::Voters). The command may be repeated until
+    /// the answer.
     ChangeVoters(Box<VoterChange>),
 }
 

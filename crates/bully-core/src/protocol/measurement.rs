@@ -1,7 +1,7 @@
 //! A pure function that makes timings from the measurements of a group.
 //!
-//! Decided here: the formula, and which measurements are refused. Not here: how they are measured, and the relations
-//! that all timings keep (`timings_builder.rs`), which check the result as well.
+//! Decided here: the formula, and which measurements are refused. Not here: how the delays are measured, and the
+//! relations that all timings keep. `timings_builder.rs` checks these relations for the result as well.
 
 use std::time::Duration;
 
@@ -57,8 +57,8 @@ impl Timings {
     ///
     /// Each host may use its own measurements: members of the quorum mode may have different timings. If a network,
     /// disk or host becomes slower than the measurements, leaders may lose their leases, or elections may not end. But
-    /// two agents never consider themselves leader at once, because the relation between lease and promise holds for
-    /// all measurements.
+    /// two agents never consider themselves leader at once, because the relation between lease and promise does not
+    /// depend on the measurements.
     ///
     /// ```
     /// # use bully_core::protocol::{Measurement, Timings};
@@ -72,8 +72,8 @@ impl Timings {
     ///
     /// # Errors
     /// [`SettingError`] if the echo is zero, which shows that nothing was measured, and if the delay bound d or the
-    /// write w is more than a second: such a measurement shows a fault, and with timings that tolerate it the failure of
-    /// a leader would be noticed after minutes.
+    /// write w is more than a second: such a measurement shows a fault. With timings that tolerate this fault, the
+    /// failure of a leader would be noticed only after minutes.
     pub fn measured(measured: Measurement) -> Result<Self, SettingError> {
         let Measurement { echo, write, stall } = measured;
         if echo.is_zero() {
@@ -124,8 +124,8 @@ const LEAST: Duration = Duration::from_millis(2);
 /// Delay that the timers of both ends add to a round: a millisecond each.
 const TIMER: Duration = Duration::from_millis(2);
 
-/// Longest delay bound, and longest write. A longer one shows a fault (see [`Timings::measured`]). Chosen: with
-/// 1 s for both, the group has another leader after about half a minute.
+/// Longest delay bound, and longest write. A longer delay or write shows a fault (see [`Timings::measured`]). Chosen:
+/// with 1 s for both, the group has another leader after about half a minute.
 const SLOWEST: Duration = Duration::from_secs(1);
 
 #[cfg(test)]

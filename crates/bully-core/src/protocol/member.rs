@@ -1,7 +1,7 @@
-//! One member as the others see it, and the known state of its incarnations.
+//! One member as the other members see it, and the known state of its incarnations.
 //!
-//! Decided here: which incarnations have ended, confirmed or suspected. Not here: how reports combine; that is for
-//! [`Members`](super::Members).
+//! Decided here: which incarnations have ended, confirmed or suspected. Not here: how reports combine;
+//! [`Members`](super::Members) decides that.
 
 use serde::{Deserialize, Serialize};
 
@@ -9,7 +9,7 @@ use crate::driver::MemberReports;
 
 use super::{About, AgentId, Ends, Incarnation, Rank, Score, StoreId};
 
-/// One member as the others see it.
+/// One member as the other members see it.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Member {
     /// The name of the member.
@@ -22,19 +22,19 @@ pub struct Member {
     pub presence: Presence,
     /// The last known incarnation of the member.
     pub incarnation: Option<Incarnation>,
-    /// The last incarnation whose end this process has seen; if it led, its leadership is revoked. The earlier
-    /// incarnations had ended before it began. `None` for an agent of another process.
+    /// The last incarnation whose end this process has seen; if this incarnation led, its leadership is revoked. All
+    /// earlier incarnations had ended before it began. `None` for an agent of another process.
     pub ended: Option<Incarnation>,
     /// The incarnations whose ends another process or a sentinel reported. Each report is about one incarnation only
-    /// (rule `told-end-is-exact` of the quorum): two processes may have the same name, and the earlier one may still
-    /// run.
+    /// (rule `told-end-is-exact` of the quorum): two processes may have the same name, and the earlier process may
+    /// still run.
     pub ends: Ends,
-    /// If the member has moved to another host: the last incarnation that was known at the former host. Reports of its
-    /// present host do not apply to that incarnation or to earlier ones.
+    /// If the member has moved to another host: the last incarnation that was known at the former host. Reports of the
+    /// present host do not apply to this incarnation or to earlier incarnations.
     pub former: Option<Incarnation>,
-    /// The store that keeps its votes, as its host reported it; `None` before the report, and without a disk.
+    /// The store that keeps the member's votes, as its host reported it; `None` before the report, and without a disk.
     pub store: Option<StoreId>,
-    /// The text that it publishes about itself in its last known incarnation; no election reads it.
+    /// The text that the member publishes about itself in its last known incarnation. No election reads the text.
     pub about: Option<About>,
 }
 
@@ -45,10 +45,10 @@ pub struct Member {
 )]
 #[serde(rename_all = "snake_case")]
 pub enum MemberKind {
-    /// Is asked, votes, and may lead if it has a score.
+    /// The member votes when it is asked, and may lead if it has a score.
     #[default]
     Voter,
-    /// Learns which agent leads.
+    /// The member only learns which agent leads.
     Observer,
 }
 
@@ -118,7 +118,7 @@ impl Member {
         self.presence == Presence::Up
     }
 
-    /// Returns this member after its move from another host. `before` is its known state on that host.
+    /// Returns this member after its move from another host. `before` is its known state on the former host.
     ///
     /// Each host numbers incarnations for itself. So a report of the present host is never certain about an incarnation
     /// of the former host, whichever number is larger.
@@ -144,7 +144,7 @@ impl Member {
         self.is_elsewhere(incarnation) || self.is_behind(incarnation)
     }
 
-    /// Returns whether the end of this incarnation is confirmed, with its leadership revoked.
+    /// Returns whether the end of this incarnation is confirmed, and its leadership is revoked.
     pub fn has_ended(&self, incarnation: Incarnation) -> bool {
         let is_last = self.ended.is_some_and(|ended| ended >= incarnation);
         self.is_here(incarnation) && (is_last || self.ends.has(incarnation))
@@ -177,8 +177,8 @@ impl Member {
     }
 
     fn is_over(&mut self, incarnation: Incarnation) {
-        // If a later incarnation is known, this report is late, and the presence stays: it belongs to the later
-        // incarnation.
+        // If a later incarnation is known, this report is late. The presence belongs to the later incarnation, and does
+        // not change.
         if self.incarnation.is_none_or(|known| known <= incarnation) {
             self.enter(Presence::Down, incarnation);
         }

@@ -1,7 +1,8 @@
-//! The members of a group, and the known state of each: one immutable snapshot, shared by all.
+//! The members of a group, and the known state of each member: one immutable snapshot, which all agents of a process
+//! share.
 //!
-//! Decided here: how reports about incarnations combine (a later incarnation ends the earlier ones, a stale report
-//! changes nothing), and which member is next in rank. Not here: how a machine uses the snapshot.
+//! Decided here: how reports about incarnations combine (a later incarnation ends the earlier incarnations, a stale
+//! report changes nothing), and which member is next in rank. Not here: how a machine uses the snapshot.
 //!
 //! The snapshot is a hint that saves messages. Its ranks may be out of date; only the incarnations that are marked as
 //! ended are facts.
@@ -32,8 +33,8 @@ pub struct Members {
 }
 
 impl Members {
-    /// Makes an empty group. It is `closed` if only members that are listed as up can be reached, because no bridge
-    /// leads to other hosts.
+    /// Makes an empty group. `closed` means that no bridge leads to other hosts, so that only members that are listed
+    /// as up can be reached.
     pub fn new(closed: bool) -> Self {
         Self {
             closed,
@@ -42,7 +43,7 @@ impl Members {
     }
 
     /// Adds members. A new entry replaces a present entry of the same name; of two new entries with one name, the later
-    /// counts. The list is sorted once, whatever the number of new members.
+    /// entry counts. The list is sorted only once for any number of new members.
     pub fn join(&mut self, members: impl IntoIterator<Item = Member>) {
         let members: Vec<Member> = members.into_iter().collect();
         let places = members.iter().map(|member| self.index_of(&member.id));
@@ -80,8 +81,8 @@ impl Members {
         self.change(id, |m| m.mark_up(incarnation))
     }
 
-    /// Notes that this process has seen the end of a member's incarnation, with its leadership revoked. This
-    /// incarnation and the earlier ones have ended.
+    /// Notes that this process has seen the end of a member's incarnation, and that the incarnation's leadership is
+    /// revoked. This incarnation and all earlier incarnations have ended.
     pub fn down(&mut self, id: &AgentId, incarnation: Incarnation) -> bool {
         self.change(id, |m| m.mark_down(incarnation))
     }
@@ -110,7 +111,7 @@ impl Members {
 
     /// Returns the text that this incarnation of a member published about itself.
     pub fn about(&self, id: &AgentId, incarnation: Incarnation) -> Option<&About> {
-        // Checked first, because an agent asks this in each step.
+        // This check comes first, because an agent calls this function in each step, and most groups have no such text.
         let known = self.list.has_abouts().then(|| self.get(id))?;
         known?.about_in(incarnation)
     }
@@ -165,7 +166,7 @@ impl Members {
     /// Returns the number of members that are up, may be elected, and rank above an agent with this score and name. The
     /// member `but` is not counted.
     ///
-    /// Counts no further than `limit`, so the cost does not grow with the group.
+    /// The count stops at `limit`, so the cost does not grow with the group.
     pub fn ahead_of(
         &self,
         score: Score,
@@ -175,8 +176,8 @@ impl Members {
     ) -> usize {
         self.ranked(self.absent)
             .take_while(|m| m.outranks(score, id))
-            // This agent's own entry is left out, because it may be out of date, with a higher rank than the present
-            // one.
+            // The asking agent's own entry is left out: the entry may be out of date, and its rank higher than the
+            // agent's present rank.
             .filter(|m| m.is_up() && Some(&m.id) != but && m.id != *id)
             .take(limit)
             .count()
@@ -259,7 +260,7 @@ impl MembersReports for Members {
 
     fn forget_leader(&mut self, id: &AgentId, incarnation: Incarnation) {
         self.leader
-            // The end of an earlier incarnation does not end the leadership of a later one.
+            // The end of an earlier incarnation does not end the leadership of a later incarnation.
             .take_if(|l| l.id == *id && l.incarnation <= incarnation);
     }
 

@@ -7,7 +7,7 @@
 /// [`PeerMessage::needs`](super::PeerMessage::needs).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum MinimumRole {
-    /// An observer: it takes no part, and its messages decide nothing.
+    /// An observer: it does not vote, and its messages decide nothing.
     Observer,
     /// A voter: its answer counts, or it passes on the decisions of others.
     Voter,

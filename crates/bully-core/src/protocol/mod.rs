@@ -16,7 +16,7 @@
 //! election ([`elections`](crate::elections)), or anything that runs.
 //!
 //! Read next: [`Election`] is the contract; [`Requirements`] has the promises and the needs of an election; [`Members`]
-//! is each member's knowledge of the others; [`Timings`] has the durations, with their reasons.
+//! is each member's knowledge of the other members; [`Timings`] has the durations, with their reasons.
 
 mod about;
 mod admission;

@@ -1,4 +1,4 @@
-//! Finds a member by its name in a few steps, however many members a list has.
+//! Finds a member by its name in a few steps, for a list of any length.
 //!
 //! The index is a table with open addressing over the hash that each [`AgentId`] contains. No code walks the table, so
 //! its order decides nothing.

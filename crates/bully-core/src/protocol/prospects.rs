@@ -1,5 +1,5 @@
-//! The reasons that keep a participant from leading, or make it wait. They help to find out why there is no leader, or
-//! why this agent leads.
+//! The reasons that keep a participant from leading, or make it wait. They help people to find out why there is no
+//! leader, or why this agent leads.
 //!
 //! Decided here: which facts a machine reports beside its [`View`](super::View). No election depends on them.
 
@@ -10,7 +10,7 @@ use super::{AgentId, Time};
 /// The reasons why a participant waits or does not lead, by its own clock; see
 /// [`Election::prospects`](super::Election::prospects).
 ///
-/// A time in the past has no meaning.
+/// Ignore a time in the past.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Prospects {
     /// End of the cool-down: until then this participant does not compete, because it has stepped down.
@@ -19,7 +19,7 @@ pub struct Prospects {
     /// promise of an earlier incarnation, or for agents of higher rank.
     pub waits_until: Option<Time>,
     /// Earliest time at which an agent of higher rank takes over, as far as this participant knows. A leader knows the
-    /// time for an agent that asked; a follower knows it for itself.
+    /// time for an agent that asked for the leadership; a follower knows the time for itself.
     pub takeover_at: Option<Time>,
     /// Time until which, by this participant's timings, the lease of the leader that it follows holds. The leader may
     /// know later renewals. `None` without such a lease.
@@ -27,7 +27,7 @@ pub struct Prospects {
     /// When a live leader yields to an agent of higher rank, by this participant's policy; `None` if its election has
     /// no such policy.
     pub preemption: Option<Preemption>,
-    /// Set while it has no memory of an earlier incarnation: it takes no part until it has recovered.
+    /// Set while the participant has no memory of an earlier incarnation: it takes no part until it has recovered.
     pub recovers: Option<Box<Recovering>>,
     /// The epoch that follows a change of the voters, while this participant knows that a change is under way.
     pub next_epoch: Option<u64>,
@@ -35,10 +35,11 @@ pub struct Prospects {
     pub slow_answers: Option<Duration>,
     /// The time that a voter takes to write its record, if that is more than the timings assume.
     pub slow_writes: Option<Duration>,
-    /// Set if the wall clock of another voter differs too much from its own, and terms depend on these clocks.
+    /// Set if the wall clock of another voter differs too much from the participant's own clock, and terms depend on
+    /// wall clocks.
     pub clock_gap: Option<Box<ClockGap>>,
-    /// Set if it wants its disk measured once a minute, because the disk is slow or because it would take over from a
-    /// leader.
+    /// Set if the driver has to measure the participant's disk once a minute, because the disk is slow or because the
+    /// participant would take over from a leader.
     pub probes: bool,
 }
 
@@ -67,16 +68,16 @@ impl Prospects {
     }
 }
 
-/// Progress of an incarnation that has no record and asks the others for their memory of it.
+/// Progress of an incarnation that has no record and asks the other voters for their memory of the votes.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Recovering {
-    /// Earliest time at which it takes part again.
+    /// Earliest time at which the participant takes part again.
     pub until: Time,
     /// Number of other voters that have answered.
     pub answers: u32,
-    /// Number of these voters that are recovering themselves.
+    /// Number of the answering voters that are recovering themselves.
     pub recover: u32,
-    /// Number of other voters with a memory whose answers it needs.
+    /// Number of other voters with a memory whose answers the participant needs.
     pub needed: u32,
     /// The other voters that remember.
     pub remember: Vec<AgentId>,
@@ -90,23 +91,23 @@ pub struct Recovering {
 /// Two wall clocks whose difference is too large for terms that are read from the clocks.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct ClockGap {
-    /// The voter whose clock the participant's own clock is compared with.
+    /// The voter with the other clock.
     pub voter: AgentId,
-    /// Whether the other clock is ahead of the participant's own.
+    /// Whether the other voter's clock is ahead of the participant's own clock.
     pub is_ahead: bool,
     /// Difference of the two clocks.
     pub by: Duration,
 }
 
-/// The time at which a live leader yields to an agent of a higher rank. It is the leader's policy. Under every policy,
-/// a vacant leadership is taken at once.
+/// A leader's policy: the time at which a live leader yields to an agent of a higher rank. Under every policy, a vacant
+/// leadership is taken at once.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Preemption {
-    /// At once, as in the bully election. Not in quorum mode.
+    /// At once, as in the bully election. Refused in quorum mode.
     #[default]
     Immediately,
-    /// After the agent of a higher rank was up for this long without a gap, with a clean hand-over. So an agent that
-    /// comes and goes does not move the leadership back and forth.
+    /// After the agent of a higher rank was up for the contained time without a gap, and with a hand-over. So an agent
+    /// that comes and goes does not move the leadership back and forth.
     After(Duration),
     /// Never.
     Never,

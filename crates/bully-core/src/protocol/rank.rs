@@ -100,12 +100,12 @@ impl<A: Into<i64>, B: Into<i64>, C: Into<i64>, D: Into<i64>> From<(A, B, C, D)> 
 
 /// The rank of an agent decides which of two agents leads: the score first, then the name; the larger wins.
 ///
-/// A total order without ties.
+/// The order is total: two agents with different names never have equal ranks.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Rank {
     /// The score that the application gave to the agent.
     pub score: Score,
-    /// Decides between equal scores.
+    /// The name of the agent, which decides between equal scores.
     pub id: AgentId,
 }
 

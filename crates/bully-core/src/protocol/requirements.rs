@@ -1,9 +1,9 @@
 //! The promises of an election, and its needs from its members and their group.
 //!
 //! Decided here: the questions that callers of an election may ask, so that no caller infers an answer from a name or
-//! from another answer. A bridge asks how many may lead at once, before it warns. The builder asks the same before it
-//! gives out fences, and asks which store and clock a participant needs. A group asks which properties its members
-//! share, and which member to notify first.
+//! from another answer. A bridge asks how many agents may lead at once before it warns of two leaders. The builder asks
+//! the same question before it gives out fences, and asks which store and clock a participant needs. A group asks which
+//! properties its members share, and which member to notify first.
 
 use std::{fmt, sync::Arc, time::Duration};
 
@@ -32,25 +32,25 @@ pub struct Requirements {
     pub clock: ClockKind,
     /// Order in which a group notifies its members of a change.
     pub notify: NotifyOrder,
-    /// Longest time for which a promise of this participant binds it, on the slowest clock that is allowed; zero if it
-    /// makes no promises. For this time after the end of a participant, an earlier process of its name must not speak in
-    /// its place, because it does not know the promise.
+    /// Longest time for which a promise of this participant binds it, by the slowest clock that is allowed; zero if it
+    /// makes no promises. For this time after the end of a participant, an earlier process of its name must not take
+    /// part in its place, because the earlier process does not know the promise.
     pub promise: Duration,
     /// Number of the configured list of voters; 0 for an election without such a list.
     pub epoch: u64,
     /// Whether members of different epochs hear each other; the same for all members with these rules.
     pub epochs: Epochs,
     /// The voters and quorums; `None` for an election without a list of voters. All members of an epoch have the same
-    /// ones.
+    /// voters and quorums.
     pub voters: Option<Electorate>,
-    /// The names of these voters, where they are known, so that a refusal can name the differences; only
+    /// The names of the voters; `None` if they are not known. A refusal names the differences by them, but only
     /// [`voters`](Self::voters) is compared.
     pub names: Option<Arc<[AgentId]>>,
 }
 
 impl Requirements {
-    /// Makes the requirements of an election that promises nothing and needs nothing. Other elections replace the
-    /// fields that differ.
+    /// Makes the requirements of an election that promises nothing and needs nothing. An election replaces the fields
+    /// in which it differs.
     pub const fn new(rules: Rules) -> Self {
         Self {
             rules,
@@ -87,17 +87,17 @@ impl Requirements {
         shared(self) == shared(other)
     }
 
-    /// Returns whether two participants can be in one group: they agree on its rules, epoch and voters, or they are of
-    /// different epochs and their rules let the earlier epoch learn of the later one. One epoch has one list of voters
-    /// in any case.
+    /// Returns whether two participants can be in one group: they agree on its rules, epoch and voters, or they are in
+    /// different epochs and by their rules the members of the earlier epoch learn of the later epoch. Two lists of
+    /// voters in one epoch are always refused.
     pub fn may_meet(&self, other: &Self) -> bool {
         let learn = self.epochs != Epochs::Apart && other.epochs != Epochs::Apart;
         let is_other_epoch = self.rules == other.rules && self.epoch != other.epoch;
         self.are_like(other) || learn && is_other_epoch
     }
 
-    /// Returns whether other hosts rely on this participant's record as a vote. There is one leader per term only while
-    /// no voter forgets its vote, even when its process ends.
+    /// Returns whether other hosts rely on this participant's record as a vote: at most one agent leads in each term,
+    /// but only as long as no voter forgets its vote, even when its process ends.
     pub fn relies_on_votes(&self) -> bool {
         matches!(
             (self.leaders, self.storage),
@@ -109,9 +109,10 @@ impl Requirements {
 /// Whether members of different epochs hear each other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Epochs {
-    /// Never: a group refuses members of different epochs.
+    /// They never hear each other: a group refuses members of different epochs.
     Apart,
-    /// Always: a member of an earlier epoch learns of the later epoch from the members that are in it.
+    /// They always hear each other: a member of an earlier epoch learns of the later epoch from the members that are in
+    /// it.
     Learned {
         /// Number of lower bits of a term that count the elections of one epoch. The bits above them are the epoch.
         term_bits: u32,
@@ -128,13 +129,13 @@ impl Epochs {
     }
 }
 
-/// The name of an election's rules. Hosts exchange it: two hosts with different names hear nothing of each other in
-/// that group. So the name never changes while the rules stay the same.
+/// The name of an election's rules. Hosts exchange the name. If two hosts have different names for a group, no message
+/// of the group crosses between them. So the name never changes while the rules stay the same.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Rules(&'static str);
 
 impl Rules {
-    /// Makes rules with this name; it has at most 256 bytes.
+    /// Makes rules with this name, which must have at most 256 bytes.
     pub const fn new(name: &'static str) -> Self {
         Self(name)
     }
@@ -154,23 +155,25 @@ impl fmt::Display for Rules {
 /// Number of agents of a group that an election lets lead at once.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Leaders {
-    /// At most one in each term, ever, whatever happens to the network and the clocks: the term is a fencing token.
+    /// At most one agent in each term, with any fault of the network and the clocks: the term is a fencing token.
     PerTerm,
-    /// At most one at any instant. Also one in each term, with increasing terms, while a majority of the voters keeps
-    /// its memory, or while no wall clock was ahead of a clock that is used later.
+    /// At most one agent at any instant. Also at most one agent in each term, with increasing terms, while a majority
+    /// of the voters keeps its memory, or while no wall clock was ahead of a clock that is used later.
     PerInstant,
-    /// Eventually one on each side of a partition. Two agents lead while the partition lasts, maybe in one term.
+    /// Eventually one agent on each side of a partition. Two agents may lead while the partition lasts, perhaps in one
+    /// term.
     PerSide,
-    /// No promise for any single moment, and two leaders may have one term.
+    /// No promise: at any moment several agents may lead, perhaps in one term.
     Unpromised,
 }
 
 /// Storage that a participant needs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Storage {
-    /// Nothing. If the participant has a store, the store is not read.
+    /// The participant needs no storage. If it has a store, the store is not read.
     Nothing,
-    /// Nothing, and a store is refused: a builder with a store relies on a record that these rules do not keep.
+    /// The participant needs no storage, and a store is refused: a user who sets a store relies on a record that these
+    /// rules do not keep.
     Refused,
     /// A record that survives a crash.
     Record,
@@ -189,7 +192,7 @@ impl Storage {
 /// Properties that a participant's clock needs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum ClockKind {
-    /// Any monotonic clock will do.
+    /// The clock is monotonic. It may stop while its host is suspended.
     Any,
     /// The clock counts the time for which its host is suspended, because a lease depends on it.
     CountsSuspend,
@@ -198,13 +201,13 @@ pub enum ClockKind {
 /// The order in which a group notifies its members of a change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum NotifyOrder {
-    /// All in the same turn of the arbiter: for elections that need the consent of several members. A voter that does
-    /// not yet know of its leader's end still supports that leader, and refuses.
+    /// All members in the same turn of the arbiter: for elections that need the consent of several members. A voter
+    /// that does not yet know of its leader's end still supports this leader, and refuses other candidates.
     AllAtOnce,
-    /// First the member of the highest rank that is up, and the others one turn later: for elections whose
-    /// highest-ranked survivor announces itself without a question. When a leader has ended, the others receive the
-    /// announcement of its successor before they learn of the end, and ask nothing. That saves the messages of an
-    /// election if all members share a process.
+    /// First the member of the highest rank that is up, and the other members one turn later: for elections whose
+    /// highest-ranked survivor announces itself without a question. When a leader has ended, the other members receive
+    /// the announcement of its successor before they learn of the end, and ask nothing. So an election among the
+    /// members of one process needs fewer messages.
     HighestRankFirst,
 }
 

@@ -14,7 +14,7 @@ use super::Member;
 #[derive(Clone, Debug, Default)]
 pub(super) struct Roster {
     list: Arc<Vec<Member>>,
-    /// The changes of the list: the indices, and the present members at these indices.
+    /// The indices of the changed members in the list. `changed` has the present members at these indices.
     places: Vec<usize>,
     changed: Vec<Member>,
     /// Number of members with a text about themselves.

@@ -16,7 +16,7 @@ pub struct SettingError {
 debug_is_text!(SettingError);
 
 impl SettingError {
-    /// Makes the error of a setting. The reason contains the wrong value, and says what to do.
+    /// Makes the error of a setting. The reason contains the wrong value and the advice.
     pub fn new(setting: &'static str, reason: impl fmt::Display) -> Self {
         Self {
             setting,

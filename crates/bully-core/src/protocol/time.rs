@@ -6,7 +6,7 @@ use std::{fmt, time::Duration};
 
 use serde::{Deserialize, Serialize};
 
-/// Nanoseconds since a start that only the agent's own clock knows.
+/// A reading of an agent's clock: nanoseconds since a start that only this clock knows.
 ///
 /// A message may contain a reading so that the answer returns it. The agent that answers does not use the reading.
 #[derive(
@@ -18,7 +18,7 @@ pub struct Time(u64);
 impl Time {
     /// The clock's start.
     pub const ZERO: Self = Self(0);
-    /// Later than every other reading.
+    /// The reading that is later than every other reading.
     pub const MAX: Self = Self(u64::MAX);
 
     /// Makes a reading from nanoseconds.

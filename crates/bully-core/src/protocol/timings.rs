@@ -1,8 +1,8 @@
 //! The durations of an election: validated, with presets for different places.
 //!
-//! The [builder](TimingsBuilder) checks every relation that a promise depends on, so existing timings are always valid.
-//! Relations have the names of their sources: T > 2 d is the condition of every election by time-out (Garcia-Molina
-//! 1982); the relations of the lease belong to the quorum mode (`elections::quorum::proof`).
+//! The [builder](TimingsBuilder) checks every relation that a promise depends on, so a value of type [`Timings`] is
+//! always valid. Relations have the names of their sources: T > 2 d is the condition of every election by time-out
+//! (Garcia-Molina 1982); the relations of the lease belong to the quorum mode (`elections::quorum::proof`).
 
 use std::time::Duration;
 
@@ -12,8 +12,8 @@ const fn ms(n: u64) -> Duration {
     Duration::from_millis(n)
 }
 
-/// The fastest and slowest rate of a clock, in per cent. The error of its rate is r = 11 %. A promise P of 1.25 leases
-/// D tolerates it.
+/// The fastest and slowest rate of a clock, in per cent: the error of the rate is r = 11 %. A promise P of 1.25 leases
+/// D tolerates this error.
 const FASTEST: u32 = 111;
 const SLOWEST: u32 = 89;
 
@@ -25,10 +25,10 @@ const GRANULE: Duration = Duration::from_nanos(1);
 ///
 /// | preset | d | T | H | L | S, J | E | D | P | for |
 /// |---|---|---|---|---|---|---|---|---|---|
-/// | [`astra`](Self::astra) | 900 | 2,000 | – | – | – | – | – | – | the plain ASTRA rules: no failure detector, an agent must be told to start |
+/// | [`astra`](Self::astra) | 900 | 2,000 | – | – | – | – | – | – | the plain ASTRA rules: no failure detector, an agent starts an election only on command |
 /// | [`default`](Self::default) | 40 | 2,000 | 180 | 900 | 80, 50 | 100 | 720 | 900 | most |
 /// | [`lan`](Self::lan) | 9 | 200 | 60 | 250 | 18, 10 | 20 | 240 | 300 | one data centre |
-/// | [`fast`](Self::fast) | 4 | 100 | 16 | 64 | 8, 4 | 10 | 60 | 75 | one rack, hosts that pause for no more than 30 ms |
+/// | [`fast`](Self::fast) | 4 | 100 | 16 | 64 | 8, 4 | 10 | 60 | 75 | one rack, hosts that stand still for no more than 30 ms |
 /// | [`wan`](Self::wan) | 300 | 2,000 | 1,000 | 4,000 | 600, 300 | 700 | 4,000 | 5,000 | across regions |
 /// | [`in_process`](Self::in_process) | 2 | 50 | 25 | 100 | 4, 2 | 5 | 100 | 125 | one process, tests |
 ///
@@ -83,8 +83,8 @@ impl Timings {
     /// ([`worst_case_quorum_failover`](Self::worst_case_quorum_failover)).
     ///
     /// The price is false elections: a leader whose process or host stands still for 30 ms loses its lease, and after
-    /// 75 ms its leadership. Stores have to write within 2 ms. Use it on hosts that have a core to spare and a fast
-    /// disk; elsewhere use [`lan`](Self::lan).
+    /// 75 ms its leadership. Stores have to write within 2 ms. Use this preset on hosts that have a core to spare and a
+    /// fast disk; on other hosts use [`lan`](Self::lan).
     pub const fn fast() -> Self {
         Self::preset([4, 100, 16, 64, 8, 4, 10, 60, 75])
     }
@@ -162,13 +162,13 @@ impl Timings {
         self.round
     }
 
-    /// Returns D: the time for which an acknowledged heartbeat lets a leader consider itself leader, counted from when
-    /// the heartbeat was sent (quorum mode); at least 3 H + 2 d (rule `heartbeats-within-lease`).
+    /// Returns D: the time for which an acknowledged heartbeat lets a leader consider itself leader, counted from the
+    /// time at which the heartbeat was sent (quorum mode); at least 3 H + 2 d (rule `heartbeats-within-lease`).
     pub fn lease(&self) -> Duration {
         self.lease
     }
 
-    /// Returns P: the time for which a voter that acknowledged supports no other agent, counted from its
+    /// Returns P: the time for which a voter that acknowledged a heartbeat supports no other agent, counted from its
     /// acknowledgement (quorum mode); at least D (1 + r) / (1 - r) for the clock-rate error r = 11 % (rule
     /// `promise-outlasts-lease`).
     pub fn promise(&self) -> Duration {
@@ -176,8 +176,9 @@ impl Timings {
     }
 
     /// Returns the longest lease that a promise of this length covers: at most (P - 1 ns) (1 - r) / (1 + r) for a
-    /// promise P and the clock-rate error r = 11 %. It is the reverse of the rule `promise-outlasts-lease`. A leader of
-    /// the quorum mode counts on no more than this of each voter's promise, so that members may have different timings.
+    /// promise P and the clock-rate error r = 11 %. This is the rule `promise-outlasts-lease`, solved for the lease. A
+    /// leader of the quorum mode assumes that a voter's promise covers no longer lease than this, so that members may
+    /// have different timings.
     pub fn lease_within(promise: Duration) -> Duration {
         promise.saturating_sub(GRANULE).saturating_mul(SLOWEST) / FASTEST
     }
@@ -188,9 +189,9 @@ impl Timings {
         lease.saturating_mul(FASTEST) / SLOWEST + GRANULE
     }
 
-    /// Returns the time for which a candidate that got an `Ok` waits for the announcement: 2.5 deadlines T. The other
-    /// agent may take T and two delay bounds, less than 2 T; T / 2 is a chosen margin. If that agent ends after its
-    /// `Ok`, the wait is in vain.
+    /// Returns the time for which a candidate that got an `Ok` waits for the announcement: 2.5 deadlines T. The agent
+    /// that sent the `Ok` may take T and two delay bounds, less than 2 T; T / 2 is a chosen margin. If it ends after
+    /// its `Ok`, the wait is in vain.
     pub fn victory_wait(&self) -> Duration {
         self.deadline.saturating_mul(5) / 2
     }
@@ -200,8 +201,8 @@ impl Timings {
     /// death no member knows.
     ///
     /// d + L + J + min(silent, 8) (S + J) + d while fewer than 8 are silent. With 8 or more, or if no member had
-    /// followed the dead leader, an election with its deadline is added: T + 2 d. Without a failure detector no member
-    /// notices: `None`.
+    /// followed the dead leader, an election with its deadline is added: T + 2 d. Returns `None` without a failure
+    /// detector, because no member notices the death.
     pub fn worst_case_failover(&self, silent: u32) -> Option<Duration> {
         let detection = self.detector?.detection;
         let staggered = self
@@ -233,8 +234,8 @@ impl Timings {
     /// number of voters that outrank the winner and are dead, or not known to be alive.
     ///
     /// d + P / (1 - r) + S × `above` + J + E + 4 d for the clock-rate error r = 11 %. If voters answer later than these
-    /// timings assume, rounds are longer ([`deadline`](Self::deadline) at most): then add T. This holds while a quorum
-    /// writes within T / 4.
+    /// timings assume, rounds are longer ([`deadline`](Self::deadline) at most): then add T. The result is valid while
+    /// a quorum writes within T / 4.
     pub fn worst_case_quorum_failover(&self, above: u32) -> Duration {
         self.longest_promise()
             .saturating_add(self.step.saturating_mul(above))

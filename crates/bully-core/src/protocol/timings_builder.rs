@@ -96,7 +96,8 @@ impl TimingsBuilder {
                 ),
             ));
         }
-        // S >= d, because the next agent in rank would otherwise start before it can hear the first one.
+        // S >= d, because the next agent in rank would otherwise start before it can hear the agent of the highest
+        // rank.
         if t.step < d {
             return Err(SettingError::new(
                 "step",
@@ -133,7 +134,7 @@ impl TimingsBuilder {
     }
 }
 
-/// Checks the relations of the failure detector, if there is one.
+/// Checks the relations of the failure detector, if the timings have a failure detector.
 fn check_detector(t: &Timings) -> Result<(), SettingError> {
     let (d, lease) = (t.delay_bound, t.lease);
     let Some(Detector {
@@ -148,7 +149,7 @@ fn check_detector(t: &Timings) -> Result<(), SettingError> {
             "the heartbeat interval is zero: state how often a leader is heard, such as 100ms";
         return Err(SettingError::new("heartbeat", reason));
     }
-    // L > H + d, because a heartbeat may be late by d: until then its absence means nothing.
+    // L > H + d, because a heartbeat may be late by d: before this time, a missing heartbeat means nothing.
     if detection <= heartbeat.saturating_add(d) {
         return Err(SettingError::new(
             "detection",

@@ -13,20 +13,23 @@ use super::{About, Leader, Term, Time};
 pub struct View {
     /// The role of the participant.
     pub role: Role,
-    /// The term of the leader that it follows, or of its own leadership; otherwise the highest term that it has seen.
+    /// The term of the leader that the participant follows, or of its own leadership; otherwise the highest term that
+    /// the participant has seen.
     pub term: Term,
-    /// The leader that it follows, or itself.
+    /// The leader that the participant follows, or the participant itself if it leads.
     pub leader: Option<Leader>,
-    /// The leader's text about itself, if the election's own records carry it. Otherwise the members have the text.
+    /// The leader's text about itself, if the election's own records carry it. In other elections the list of members
+    /// has the text.
     pub about: Option<About>,
-    /// The term in which it considers itself leader; `None` if it does not lead.
+    /// The term in which the participant considers itself leader; `None` if it does not lead.
     pub leading: Option<Term>,
-    /// Time until which it considers itself leader without another step; [`Time::MAX`] without a limit.
+    /// Time until which the participant considers itself leader without another step; [`Time::MAX`] without a limit.
     pub valid_until: Time,
 }
 
 impl View {
-    /// Makes the view of a participant that neither leads nor follows; `term` is the highest term that it has seen.
+    /// Makes the view of a participant that neither leads nor follows; `term` is the highest term that the participant
+    /// has seen.
     pub const fn new(role: Role, term: Term) -> Self {
         Self {
             role,
@@ -48,7 +51,7 @@ impl View {
         }
     }
 
-    /// Returns the view of a participant that is this leader, and that leads until `valid_until` without another step.
+    /// Returns the view of the leader `own`, which leads until `valid_until` without another step.
     #[must_use]
     pub fn leads(self, own: Leader, valid_until: Time) -> Self {
         Self {

@@ -1,4 +1,4 @@
-//! Text of a bounded length, whatever is written to it.
+//! A text with a limit of its length, which no write exceeds.
 //!
 //! Decided here: a part that does not fit is left out as a whole, and nothing is written after it. Not here: the
 //! largest size of a text, and whether a longer text is refused or ends early with a remark; the writer of the text
@@ -63,7 +63,7 @@ impl BoundedText {
         Ok(())
     }
 
-    /// Writes all of these arguments, or nothing.
+    /// Writes the whole formatted text of `what`, or nothing.
     ///
     /// # Errors
     /// The same as those of [`push`](Self::push).
@@ -90,10 +90,10 @@ impl BoundedText {
         self.text.is_empty()
     }
 
-    /// Returns the text, if nothing was left out.
+    /// Returns the text, if no part of it was left out.
     ///
     /// # Errors
-    /// [`TooLong`] if something was left out.
+    /// [`TooLong`] if a part of the text was left out.
     pub fn whole(self) -> Result<String, TooLong> {
         if self.is_full {
             return Err(self.over());
@@ -101,7 +101,8 @@ impl BoundedText {
         Ok(self.text)
     }
 
-    /// Returns the text. If something was left out, it contains only its whole lines, followed by `words`.
+    /// Returns the text. If a part was left out, the result contains only the whole lines of the text, followed by
+    /// `words`.
     pub fn ended_by(mut self, words: &str) -> String {
         if self.is_full {
             let lines = self.text.rfind('\n').map_or(0, |end| end.saturating_add(1));
@@ -111,7 +112,7 @@ impl BoundedText {
         self.text
     }
 
-    /// Returns a value as JSON of at most `most` bytes. The part that exceeds the limit is not kept in memory either.
+    /// Returns a value as JSON of at most `most` bytes. The part that exceeds the limit is not kept in memory.
     ///
     /// # Errors
     /// [`TooLong`] if the JSON is longer.

@@ -1,8 +1,8 @@
 //! The commands to a group of agents in a test, in a form that can be repeated.
 //!
-//! Decided here: which commands exist, their form in recordings, and the agents that each command contains. Many
-//! commands are faults, but a command may also add an agent or wait for an election. Not here: the words of a command
-//! (`words.rs`), and the effects of each (`testkit::cluster`).
+//! Decided here: which commands exist, their form in recordings, and the agents in each command. Many commands are
+//! faults, but a command may also add an agent or wait for an election. Not here: the words of a command (`words.rs`),
+//! and the effects of a command (`testkit::cluster`).
 
 use serde::{Deserialize, Serialize};
 
@@ -26,9 +26,9 @@ use crate::protocol::{AgentId, MemberKind, NewVoter, Score, VoterChange};
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum RecordedCommand {
-    /// These agents panic at the same moment.
+    /// The listed agents panic at the same moment.
     Crash(Vec<AgentId>),
-    /// These agents stop at the same moment, without a hand-over.
+    /// The listed agents stop at the same moment, without a hand-over.
     Stop(Vec<AgentId>),
     /// The process of this agent ends at once.
     Kill(AgentId),
@@ -71,7 +71,7 @@ pub enum RecordedCommand {
     ChangeVoters(VoterChange),
     /// This agent holds an election.
     Campaign(AgentId),
-    /// These sides cannot reach each other.
+    /// The listed sides cannot reach each other.
     Partition(Vec<Vec<AgentId>>),
     /// The link between two agents is cut in both directions.
     Cut(AgentId, AgentId),

@@ -18,7 +18,7 @@ pub struct TraceEntry {
     /// The time since the beginning of the run, the same for all agents.
     #[serde(rename = "at_ns")]
     pub at: Time,
-    /// The content of the entry.
+    /// The event.
     pub what: What,
 }
 
@@ -30,7 +30,7 @@ pub enum What {
     Sent {
         /// The message that left.
         message: MessageText,
-        /// The times of its arrivals; empty if they are not known.
+        /// The times at which the message arrives; empty if the times are not known.
         arrives: Vec<Time>,
     },
     /// A message left, and will not arrive.
@@ -96,7 +96,7 @@ pub enum What {
 pub struct RecordedSide {
     /// The agents of this side.
     pub agents: Vec<AgentId>,
-    /// The leader that these agents follow, if there is one.
+    /// The leader that the agents of this side follow; `None` without a leader.
     pub leader: Option<AgentId>,
     /// The term in which this leader leads.
     pub term: Term,

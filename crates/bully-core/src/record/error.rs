@@ -107,7 +107,7 @@ pub enum RecordingError {
 
 debug_is_text!(RecordingError);
 
-/// Describes the error of a line in the crate's own words, not in those of the parser.
+/// Describes the error of a line in the crate's own words, not in the words of the parser.
 fn words(wrong: &serde_json::Error) -> String {
     match wrong.classify() {
         Category::Eof => "it breaks off in the middle: copy the whole file again".to_owned(),

@@ -29,7 +29,7 @@ pub struct Header {
     pub network: Option<NetworkRecord>,
     /// The timings of the agents, in nanoseconds, by the names of [`Timings`]; empty if they are not known.
     pub timings_ns: BTreeMap<String, u64>,
-    /// The command that repeats the run, if there is one.
+    /// The command that repeats the run; `None` without such a command.
     pub again: Option<String>,
     /// Reading of the host's wall clock at the beginning, in milliseconds since 1970, if the run has a wall clock.
     pub began_unix_ms: Option<u64>,
@@ -93,7 +93,7 @@ impl Header {
 
     /// Reads the first line of a recording.
     pub(super) fn read(line: &[u8]) -> Result<Self, RecordingError> {
-        // The version is read first, because the rest is checked by the rules of that version.
+        // The version is read first, because the rest is checked by the rules of the version.
         let probe: HeaderProbe =
             serde_json::from_slice(line).map_err(|_| RecordingError::Foreign)?;
         if probe.format != FORMAT {

@@ -22,7 +22,7 @@ pub struct Line<'a> {
 pub enum Subject<'a> {
     /// All agents.
     All,
-    /// These agents.
+    /// The listed agents.
     Agents(Vec<&'a AgentId>),
     /// The sender and the receivers of a message.
     Message {
@@ -178,7 +178,7 @@ impl fmt::Display for Subject<'_> {
     }
 }
 
-/// Returns the line of an entry; `None` if other entries already show the same.
+/// Returns the line of an entry; `None` if other entries already show the content of the entry.
 fn line(entry: &TraceEntry) -> Option<Line<'_>> {
     let at = entry.at;
     let (subject, what) = match &entry.what {

@@ -1,9 +1,9 @@
 //! A run as a Mermaid sequence diagram: an arrow per message, a note per event.
 //!
-//! Decided here: an arrow is drawn when the message is sent, or when it arrives, if the recording does not have its
-//! sending: the record of one agent has only what this agent sends. The diagram is valid for any name and any
-//! text. Participants have generated names (`p0`), and the real names are escaped titles. A character with a meaning in
-//! Mermaid or in HTML becomes a character reference.
+//! Decided here: an arrow is drawn when the message is sent. If the recording lacks the entry of the sending, the arrow
+//! is drawn when the message arrives: the record of one agent has only the sendings of this agent. The diagram is valid
+//! for any name and any text. Participants have generated names (`p0`), and the real names are escaped titles. A
+//! character with a meaning in Mermaid or in HTML becomes a character reference.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -13,13 +13,14 @@ use super::{
 };
 use crate::protocol::AgentId;
 
-/// Returns the lines as a diagram. The participants have this order; other participants follow, sorted by name.
+/// Returns the lines as a diagram. The participants have the order of `order`; other participants follow, sorted by
+/// name.
 pub fn to_mermaid(lines: &[Line<'_>], order: &[AgentId]) -> String {
     let positions = positions(lines, order);
     let mut named: Vec<(usize, &AgentId)> = positions.iter().map(|(id, at)| (*at, *id)).collect();
     named.sort_unstable();
     let mut text = BoundedText::new(MOST_WRITTEN);
-    // If a part does not fit, the last line of the diagram says so.
+    // If a part does not fit, the last line of the diagram reports the loss.
     write(&mut text, lines, &named, &positions).ok();
     text.ended_by("    %% the run goes on: this is all that is drawn of it\n")
 }

@@ -17,9 +17,10 @@
 //! Decided here: the content of an entry ([`What`], [`RecordedCommand`]), the words of a command ([`CommandError`]),
 //! the format and its limits ([`RecordingError`]), and the forms of a run: text, a [Mermaid](Recording::to_mermaid)
 //! diagram, a [drawing of one moment](Recording::to_svg), commands of the example `cluster`
-//! ([`to_script`](Recording::to_script)), and a [test in Rust](Recording::to_rust_test) that repeats it. Each form
+//! ([`to_script`](Recording::to_script)), and a [test in Rust](Recording::to_rust_test) that repeats the run. Each form
 //! depends only on the recording. Not here: which entries are recorded, and when. The testkit records whole runs. An
-//! agent in production records its own part, within a limit, if its user turns that on (`ElectionHandle::record`).
+//! agent in production records its own part, within a limit, if the application turns the record on
+//! (`ElectionHandle::record`).
 //!
 //! No form is longer than 16 MiB. A longer text or diagram ends early with a remark; longer commands or a longer test
 //! are refused ([`Untold::TooLong`]).

@@ -33,7 +33,7 @@ pub struct AgentMoment<'a> {
     pub kind: MemberKind,
     /// The score of the agent; `None` if it cannot be elected.
     pub score: Option<Score>,
-    /// Whether the agent runs.
+    /// The condition of the agent.
     pub condition: AgentCondition,
     /// The role of the agent.
     pub role: Role,
@@ -43,7 +43,7 @@ pub struct AgentMoment<'a> {
     pub leader: Option<&'a Leader>,
 }
 
-/// Whether an agent runs.
+/// The condition of an agent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AgentCondition {
     /// The agent has not started.
@@ -176,7 +176,7 @@ impl<'a> RecordedMoment<'a> {
         }
     }
 
-    /// Returns the agent with this name. It may be new.
+    /// Returns the agent with this name; adds the agent if it is new.
     fn agent(&mut self, name: &'a AgentId) -> &mut AgentMoment<'a> {
         let known = self.agents.iter().position(|agent| agent.name == name);
         let at = known.unwrap_or_else(|| {

@@ -1,6 +1,7 @@
 //! Reads recordings that another program may have written.
 //!
-//! Decided here: the limits; no data beyond a limit is kept. A recording is read completely or not at all.
+//! Decided here: the limits of a recording; no data beyond a limit is kept. A recording is read completely or not at
+//! all.
 
 use std::io::{BufRead, Read};
 

@@ -60,8 +60,8 @@ impl Recording {
         Self { header, entries }
     }
 
-    /// Returns a recording that has only these commands and their outcomes. That is enough for a script and for a
-    /// test, however long the run was.
+    /// Returns a recording that has only these commands and their outcomes. Such a recording is enough for a script and
+    /// for a test of a run of any length.
     #[must_use]
     pub fn of_commands(&self, commands: Vec<TraceEntry>) -> Self {
         let header = Header {
@@ -82,7 +82,7 @@ impl Recording {
     /// Writes the recording: one line of JSON for the header and one for each entry.
     ///
     /// # Errors
-    /// The errors of `to`. Some lines may have been written before.
+    /// The errors of `to`. Some lines may already have been written.
     pub fn write(&self, mut to: impl Write) -> io::Result<()> {
         writeln!(to, "{}", self.header.to_line())?;
         for entry in &self.entries {
@@ -153,9 +153,9 @@ impl Recording {
         mermaid::to_mermaid(&lines::lines(&self.entries), &order)
     }
 
-    /// Returns a drawing of the run at this time, as a complete SVG document: the agents in a ring, the leader
-    /// marked, messages on their way as arrows. It is light or dark as the viewer prefers. At the end of a run that has
-    /// settled no message is on its way: choose the moment of a message, such as the `at` of its entry.
+    /// Returns a drawing of the run at this time, as a complete SVG document: the agents in a ring, the leader marked,
+    /// messages on their way as arrows. The drawing is light or dark as the viewer prefers. At the end of a run that
+    /// has settled no message is on its way: choose the moment of a message, such as the `at` of its entry.
     pub fn to_svg(&self, at: Time) -> String {
         svg::to_svg(&RecordedMoment::of(self, at), self)
     }
@@ -168,8 +168,8 @@ impl Recording {
         script::to_script(self)
     }
 
-    /// Returns a test in Rust. It gives the same commands at the same times, and asserts which agents led each time
-    /// when this was settled.
+    /// Returns a test in Rust. The test gives the same commands at the same times. Each time the recorded run found
+    /// that the leaders were settled, the test asserts that the same agents lead.
     ///
     /// # Errors
     /// [`Untold`] if the test would not repeat the run.

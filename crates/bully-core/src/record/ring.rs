@@ -11,9 +11,8 @@ use serde::{Deserialize, Serialize};
 use super::{Header, TraceEntry, What};
 use crate::protocol::{Role, Time};
 
-/// Limits of the record of a running agent. The limit that is reached first counts. There are limits, because an agent
-/// holds its entries in memory as text. The default values are a choice: with about 210 bytes an entry, both limits are
-/// reached together.
+/// Limits of the record of a running agent, which holds its entries in memory as text. The limit that is reached first
+/// counts. The default values are chosen: with about 210 bytes for an entry, both limits are reached together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 #[non_exhaustive]
@@ -67,7 +66,7 @@ impl BoundedRecord {
         }
     }
 
-    /// Adds an entry, and forgets the oldest entries if they do not fit beside it.
+    /// Adds an entry, and forgets the oldest entries if a limit is exceeded.
     pub fn push(&mut self, at: Time, what: What) {
         // The later time counts, because two threads may add entries in another order than they read the clock.
         self.last = self.last.max(at);

@@ -1,7 +1,7 @@
 //! A run as a test in Rust: the same commands at the same times, and the leaders that the run found.
 //!
-//! Decided here: the text compiles (names and commands are string literals), and it asserts the leaders of the
-//! recording whenever they were settled. Not here: the words of a command (`words.rs`). A test of the crate compares
+//! Decided here: the text compiles (names and commands are string literals), and it asserts the leaders each time when
+//! the recording has found them settled. Not here: the words of a command (`words.rs`). A test of the crate compares
 //! such a text with a file that is compiled and run.
 
 use super::{
@@ -188,7 +188,7 @@ fn begin(out: &mut String, recording: &Recording) {
     );
 }
 
-/// Writes the builder of the cluster. Returns the call of its constructor, and the calls that follow those of the
+/// Writes the builder of the cluster. Returns the call of the constructor, and the calls that follow the calls for the
 /// agents.
 fn builder(out: &mut String, recording: &Recording) -> (String, Vec<&'static str>) {
     let usual = || String::from("Cluster::builder()");
@@ -281,7 +281,7 @@ fn span(nanos: u64) -> String {
     }
 }
 
-/// Writes a score as an integer or a tuple, because only these convert into a score.
+/// Writes a score as an integer or a tuple, because only integers and tuples convert into a score.
 fn rating(score: Score) -> String {
     let part = |part: i64| {
         if i32::try_from(part).is_ok() {
@@ -304,7 +304,7 @@ fn list(agents: &[AgentId]) -> String {
     format!("[{}]", names.join(", "))
 }
 
-/// Returns a name as a Rust literal, whatever characters the name has.
+/// Returns a name with any characters as a Rust literal.
 fn literal(agent: &AgentId) -> String {
     format!("{:?}", agent.as_str())
 }

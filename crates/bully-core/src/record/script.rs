@@ -36,8 +36,8 @@ pub(super) fn to_script(recording: &Recording) -> Result<String, Untold> {
     Ok(script.whole()?)
 }
 
-/// Returns the number of entries that the example's own start adds. Before a script, the example tells each agent to
-/// campaign if the rules are those of ASTRA, and then waits until all is settled.
+/// Returns the number of entries that the example's own start adds. Before a script, the example lets each agent
+/// campaign if the rules are the rules of ASTRA, and then waits until the leadership is settled.
 fn begun_by_itself(recording: &Recording) -> usize {
     let is_first = |entry: &TraceEntry| {
         let is_told = matches!(&entry.what, What::Command(RecordedCommand::Campaign(_)));
@@ -105,8 +105,8 @@ fn check(recording: &Recording) -> Result<(), Untold> {
     Ok(())
 }
 
-/// Returns the agents at the beginning of a cluster. In a cluster of lease agents the register is left out, because
-/// the cluster adds it itself.
+/// Returns the agents at the beginning of a cluster. In a cluster of lease agents the register is left out, because the
+/// cluster itself adds the register.
 pub(super) fn agents(recording: &Recording) -> impl Iterator<Item = &RecordedAgent> {
     let has_register = recording.header().protocol == "lease";
     recording

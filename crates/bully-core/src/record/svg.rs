@@ -1,7 +1,7 @@
 //! A moment as a drawing: the agents in a ring, the leader marked by colour and by a word, messages as arrows.
 //!
 //! Decided here: the drawing is valid for any name and any text, a word repeats the meaning of each colour, and the
-//! size of the drawing is limited for every recording. It is light or dark as the viewer's system prefers.
+//! size of the drawing is limited for every recording. The drawing is light or dark as the viewer's system prefers.
 
 use std::{collections::BTreeMap, f64::consts::TAU};
 
@@ -213,7 +213,7 @@ fn messages(out: &mut String, moment: &RecordedMoment<'_>, places: &Places<'_>) 
         let share = if whole > 0.0 { gone / whole } else { 1.0 };
         let free = (from.distance(*to) - 2.0 * places.radius).max(0.0);
         // The arrow is drawn beside the direct line, so that two arrows in opposite directions do not overlap. The
-        // words are a little further from the line.
+        // words stand a little further from the line than the arrow.
         let (aside, beside) = (from.side(*to, 5.0), from.side(*to, 14.0));
         let begin = from.towards(*to, places.radius);
         // The arrow is at least 14 long if there is room, because a message that has just left also gets an arrow.

@@ -1,8 +1,8 @@
-//! The words of a command: as a user types it, and as it is sent, recorded in a script and given in a test.
+//! The words of a command. A user types these words; they are sent, recorded in a script and given in a test.
 //!
-//! Decided here: one text for each command. The text is read as the same command (`words_read.rs`), except that it
-//! leaves out a new voter's contact, which a cluster does not need. Not here: the list of commands (`command.rs`),
-//! and whether an agent has such a name (`testkit::cluster`).
+//! Decided here: one text for each command. A reader of the text gets the same command (`words_read.rs`), but without
+//! the contact of a new voter, which a cluster does not need. Not here: the list of commands (`command.rs`), and
+//! whether an agent has such a name (`testkit::cluster`).
 
 use std::fmt;
 
@@ -120,7 +120,7 @@ pub enum CommandError {
     /// A word in the place of an agent's name is a separator, or cannot be used in a script.
     #[error("`{word}` has no meaning here: write the name of an agent")]
     NoName {
-        /// The word that is no name here.
+        /// The word that cannot be a name.
         word: String,
     },
     /// The word cannot be the name of an agent.

@@ -16,7 +16,7 @@ pub enum Clause {
     ReadsWhatWasWritten,
     /// Each key has its own entry: similar keys are not mixed up.
     KeysApart,
-    /// A swap whose expected entry is not the present one changes nothing and shows the present entry.
+    /// A swap whose expected entry is not the present entry changes nothing and shows the present entry.
     SwapCompares,
     /// Each write gets a version that the key never had before.
     NewVersion,
@@ -32,7 +32,7 @@ pub enum Clause {
     FailureMeansUnchanged,
     /// An operation does nothing before it is polled.
     WaitsForPoll,
-    /// An operation that is dropped does not harm another one.
+    /// An operation that is dropped does not harm another operation.
     DropHarmsNothing,
     /// A removal removes the entry that it expects, and no other entry.
     RemovalCompares,

@@ -36,13 +36,13 @@ struct Client {
     faults: Option<Faulty>,
     key: RegisterKey,
     dice: fastrand::Rng,
-    /// A counter that all clients share. It is raised at the beginning and at the end of each step, and so gives the
-    /// order of these moments.
+    /// A counter that all clients share. The counter is raised at the beginning and at the end of each step, and so
+    /// gives the order of these moments.
     clock: Arc<AtomicU64>,
     steps: Vec<HistoryStep>,
 }
 
-/// Plays rounds until enough swaps were contended. On a busy host one thread makes all its steps before the next one
+/// Plays rounds until enough swaps were contended. On a busy host one thread makes all its steps before the next thread
 /// begins, and such a round shows nothing.
 pub(super) async fn play(run: &SuiteRun, network: ContestNetwork) -> Result<(), NonConformance> {
     let mut contended = 0;
@@ -128,7 +128,7 @@ impl Client {
             let before = known.clone();
             known = match self.dice.u32(0..8) {
                 0 => self.look().await?,
-                // The swap expects the entry before the present one, like the swap of a client that was paused.
+                // The swap expects the entry before the present entry, like the swap of a client that was paused.
                 1 => self.swap(former.clone(), number).await?,
                 _ => self.swap(known, number).await?,
             };
@@ -193,12 +193,13 @@ impl Client {
     }
 }
 
-/// Number of clients. It is chosen, like `STEPS`: a test shows that this number finds a faulty register, which compares
-/// before the write and not together with it.
+/// Number of clients. The number is chosen, like `STEPS`: a test shows that this number finds a faulty register, which
+/// compares before the write and not together with the write.
 pub(super) const CLIENTS: usize = 6;
 /// Number of steps of each client.
 const STEPS: u32 = 40;
-/// Number of contended swaps of all rounds together. It is chosen: on two idle cores one round mostly has more.
+/// Number of contended swaps of all rounds together. The number is chosen: on two idle cores one round mostly has more
+/// contended swaps.
 const ENOUGH_CONTENDED: usize = 60;
 /// A register whose swap is over before the next thread runs has no contended swaps, and shows no more in more rounds.
 const MOST_ROUNDS: u64 = 20;

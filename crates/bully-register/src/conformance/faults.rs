@@ -56,8 +56,8 @@ impl Faulty {
         self.arrive(u32::MAX).await;
     }
 
-    /// Delivers the late writes that are due before the operation of this number. Their outcomes are dropped, because
-    /// their callers wait no longer.
+    /// Delivers the late writes that are due before the operation of this number. The outcomes are dropped, because the
+    /// callers no longer wait.
     async fn arrive(&self, operation: u32) {
         for swap in self.take_due(operation) {
             drop(swap.await);
@@ -170,5 +170,5 @@ fn lost() -> io::Error {
 }
 
 /// Upper limit of the random number that gives the delay of a message: the delay in milliseconds is this number minus
-/// half of the limit, or none.
+/// half of the limit, or zero.
 const DELAYS: u64 = 6;

@@ -24,7 +24,7 @@
 //!
 //! Without faults a wrong register could pass: a write that ignores the expected version does no harm while no other
 //! client writes. The suite therefore puts a network between its clients and the register. The network delays, loses
-//! answers after the write was applied, and delivers a write after its caller was told that the outcome is unknown.
+//! answers after the write was applied, and delivers a write after its caller learned that the outcome is unknown.
 //!
 //! Decided here: the order of the tests. Not here: the clauses (`clause.rs`), and the tests of each clause. The suite
 //! calls the register from outside, so it cannot test some faults of a store's client: a client that repeats a write

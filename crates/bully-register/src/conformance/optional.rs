@@ -154,7 +154,7 @@ async fn too_many(run: &SuiteRun, probe: &ClauseProbe) -> Result<(), NonConforma
     Ok(())
 }
 
-/// Tests the stream of changes. Returns the number of changes that it did not report; `None` without a stream.
+/// Tests the stream of changes. Returns the number of changes that the stream did not report; `None` without a stream.
 pub(super) async fn tells(run: &SuiteRun) -> Result<Option<u32>, NonConformance> {
     let (key, beside) = (run.key("told"), run.key("told-beside"));
     let (probe, other) = (
@@ -208,8 +208,8 @@ pub(super) async fn tells(run: &SuiteRun) -> Result<Option<u32>, NonConformance>
     Ok(Some(missed))
 }
 
-/// Returns whether the stream reports a change in time. It may also report an earlier change, so the key is read after
-/// each report. If the stream reports an entry, it must be an entry that was written.
+/// Returns whether the stream reports a change in time. The stream may also report an earlier change, so the key is
+/// read after each report. If the stream reports an entry, it must be an entry that was written.
 async fn heard<F>(
     changes: &mut ChangeStream,
     written: &[Entry],
@@ -241,5 +241,5 @@ where
 const ROUNDS: u32 = 10;
 /// Time within which the stream should report a write.
 const TOLD: Duration = Duration::from_secs(5);
-/// Number of writes after which a stream that has reported none of them breaks its clause.
+/// Number of writes after which a stream without any report of them breaks its clause.
 const SILENT: u32 = 3;

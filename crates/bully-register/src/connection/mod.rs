@@ -1,4 +1,4 @@
-//! A store that is reached over a connection, whichever protocol it speaks.
+//! A store that is reached over a connection, with any protocol.
 //!
 //! ```text
 //!   the register of a server ── Job ──▶ worker, a thread ── connect ──▶ Server ──▶ Session: read, swap, list, remove
@@ -85,7 +85,7 @@ pub(super) trait Server: Send + 'static {
 
 /// One connection. Any number of operations may be under way on it.
 pub(super) trait StoreSession: 'static {
-    /// Reads all of these keys, in one exchange if the store can do that; the results have the order of the keys.
+    /// Reads all the keys, in one exchange if the store can do that; the results have the order of the keys.
     async fn read(&self, keys: &[RegisterKey]) -> Vec<Result<Option<Entry>, RegisterError>>;
 
     async fn swap(
@@ -127,7 +127,7 @@ pub(super) enum Course {
     LogsIn,
     /// The client connects to another server, or again to the only one.
     MovesOn,
-    /// The client keeps the connection, since a new one would not help, and reports the problem to an operator.
+    /// The client keeps the connection, since a new connection would not help, and reports the problem to an operator.
     Final,
 }
 
@@ -145,7 +145,7 @@ impl Course {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Meaning {
     Refused(RegisterRefusal),
-    /// The operation was aborted, or never begun; it may succeed another time.
+    /// The operation was aborted, or was never begun. A later try may succeed.
     NotDone,
     Unknown,
 }

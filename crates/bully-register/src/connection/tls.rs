@@ -41,7 +41,7 @@ struct ClientPair {
 }
 
 impl RegisterTls {
-    /// Trusts servers whose certificate one of these authorities issued, in PEM.
+    /// Trusts servers with a certificate from one of the given authorities, in PEM.
     pub fn authorities_pem(pem: impl Into<Vec<u8>>) -> Self {
         Self::trusting(PemSource::bytes(pem))
     }
@@ -86,7 +86,7 @@ impl RegisterTls {
 
     /// Makes a client from the present content of the files.
     pub(crate) fn client(&self) -> Result<ClientConfig, RegisterError> {
-        // Checked first, because contradicting calls are refused whatever the files contain.
+        // This check comes first, because contradicting calls are refused even if the files are good.
         let identity = self.identity.get().map_err(|calls| missing(calls.into()))?;
         let roots = self.roots()?;
         let config = ClientConfig::builder_with_provider(Arc::new(ring::default_provider()))

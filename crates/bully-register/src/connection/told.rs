@@ -2,8 +2,8 @@
 //!
 //! Decided here: a change is reported only to the listeners of its key, since otherwise each change would wake several
 //! hundred elections. A new connection counts as a change of every key, since changes before it were not reported. If a
-//! key changes several times before its listener reads a change, the listener gets only the last change. It then has to
-//! read the key.
+//! key changes several times before its listener reads a change, the listener gets only the last change. The listener
+//! then has to read the key.
 
 use std::{
     collections::BTreeMap,
@@ -46,7 +46,7 @@ impl KeyListeners {
 #[derive(Clone, Debug)]
 pub(crate) struct Tellers(Arc<KeyListeners>);
 
-/// The listening side. Its streams end with the last [`Tellers`].
+/// The listening side. The streams of this side end with the last [`Tellers`].
 #[derive(Clone, Debug)]
 pub(crate) struct Listeners(Weak<KeyListeners>);
 

@@ -66,7 +66,7 @@ impl EtcdFailure {
         words: String,
     ) -> Self {
         match refusal {
-            // A write that was sent may have been done, whatever ended the connection.
+            // A write that was sent may have been done, for any reason of the connection's end.
             refusal if was_sent && writes => Self::unfinished(true, refusal.unwrap_or(words)),
             Some(words) => Self::refused(words),
             None if was_sent => Self::unfinished(writes, words),
@@ -93,7 +93,7 @@ impl EtcdFailure {
     }
 }
 
-/// Returns the meaning of an answer with that status; `writes` is set for a write.
+/// Returns the meaning of an answer with the status `status`; `writes` is set for a write.
 pub(super) fn of_answer(status: u16, complaint: &Complaint, writes: bool) -> EtcdFailure {
     let words = match &*complaint.message {
         "" => format!("status {status}"),
@@ -109,7 +109,8 @@ pub(super) fn of_answer(status: u16, complaint: &Complaint, writes: bool) -> Etc
     let lost = || EtcdFailure::unfinished(writes, words.clone());
     let says = |part: &str| complaint.message.contains(part);
     match complaint.code {
-        // These codes also stand for other wrong arguments and states, so only the words show a problem of the login.
+        // The codes below also stand for other wrong arguments and states, so only the words show a problem of the
+        // login.
         Some(INVALID_ARGUMENT) if says("revision of auth store is old") => not_done(Course::LogsIn),
         Some(INVALID_ARGUMENT) if says("user name is empty") => {
             refused(RegisterRefusal::Credentials, Course::LogsIn)

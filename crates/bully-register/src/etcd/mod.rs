@@ -37,11 +37,11 @@ use server::{EtcdCredentials, EtcdServer};
 /// The keys begin with `actix-bully/`; the register's user needs the rights to read and write this prefix. A write is a
 /// transaction that compares the revision and the value. A read is linearizable, so a member of the cluster without a
 /// majority does not answer it. The register uses one endpoint at a time, with a few connections for any number of
-/// elections, and moves to the next endpoint when the present one fails. Meanwhile every operation fails at once. An
-/// endpoint that does not answer within two seconds counts as failed.
+/// elections, and moves to the next endpoint when the present endpoint fails. Meanwhile every operation fails at once.
+/// An endpoint that does not answer within two seconds counts as failed.
 ///
-/// It speaks to etcd's JSON gateway; an etcd that was started with `--enable-grpc-gateway=false` is refused as
-/// [`RegisterRefusal::Gateway`]. After a change of users or roles the register logs in again by itself, with simple
+/// The register speaks to etcd's JSON gateway; an etcd that was started with `--enable-grpc-gateway=false` is refused
+/// as [`RegisterRefusal::Gateway`]. After a change of users or roles the register logs in again by itself, with simple
 /// tokens and with JSON web tokens. An etcd that is out of space answers reads and refuses writes as
 /// [`RegisterRefusal::Full`]: compact and defragment etcd, then disarm its alarm.
 ///
@@ -69,8 +69,8 @@ pub struct EtcdBuilder {
 }
 
 impl EtcdRegister {
-    /// Makes the settings of a register with these members of a cluster: `http://host:port`, or `https://host:port`
-    /// with [TLS](EtcdBuilder::tls).
+    /// Makes the settings of a register with the given members of an etcd cluster: `http://host:port`, or
+    /// `https://host:port` with [TLS](EtcdBuilder::tls).
     pub fn builder<I>(endpoints: I) -> EtcdBuilder
     where
         I: IntoIterator<Item: Into<String>>,
@@ -108,12 +108,12 @@ impl EtcdBuilder {
         self
     }
 
-    /// Begins to connect.
+    /// Returns a register, which begins to connect.
     ///
     /// # Errors
-    /// [`RegisterError::Refused`] when an endpoint is wrong, or none is given, or a file of credentials cannot be used,
-    /// or the settings of TLS are incomplete. An endpoint that cannot be reached shows only later, as errors of
-    /// operations.
+    /// [`RegisterError::Refused`] when an endpoint is wrong, when no endpoint is given, when a file of credentials
+    /// cannot be used, or when the settings of TLS are incomplete. An endpoint that cannot be reached causes errors
+    /// only later, in operations.
     pub fn open(self) -> Result<EtcdRegister, RegisterError> {
         let refused = |words: String| Meaning::Refused(RegisterRefusal::Other).error(words);
         let endpoints: Result<Vec<EtcdEndpoint>, _> =
@@ -133,7 +133,7 @@ impl EtcdBuilder {
         Ok(EtcdRegister { name, jobs, told })
     }
 
-    /// Reads the file of the credentials once, to check it, if there is one.
+    /// Reads the file of the credentials once, to check it. Without such a file, there is nothing to check.
     ///
     /// # Errors
     /// Like the errors of [`open`](Self::open).
@@ -154,7 +154,7 @@ impl EtcdBuilder {
         Ok(credentials)
     }
 
-    /// Checks that all endpoints use TLS, or that none does.
+    /// Checks that all endpoints use TLS, or that no endpoint uses TLS.
     fn check_security(&self, endpoints: &[EtcdEndpoint]) -> Result<(), RegisterError> {
         let refused =
             |words: &str| Err(Meaning::Refused(RegisterRefusal::Credentials).error(words));

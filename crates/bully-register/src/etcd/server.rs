@@ -79,7 +79,7 @@ impl fmt::Debug for EtcdCredentials {
 }
 
 pub(super) struct EtcdServer {
-    /// At least one endpoint. The first one is used for the next connection.
+    /// The endpoints, at least one. The first endpoint is used for the next connection.
     endpoints: Vec<EtcdEndpoint>,
     security: StoreSecurity,
     credentials: Option<EtcdCredentials>,
@@ -99,7 +99,7 @@ impl EtcdServer {
         })
     }
 
-    /// Returns the endpoint for the next connection; `after` is the course after the end of the last one.
+    /// Returns the endpoint for the next connection; `after` is the course after the end of the last connection.
     fn next(&mut self, after: Course) -> Option<EtcdEndpoint> {
         if after == Course::MovesOn && !self.endpoints.is_empty() {
             self.endpoints.rotate_left(1);

@@ -76,7 +76,7 @@ impl EtcdMember {
         ))
     }
 
-    /// Sends a question whose answer is a stream, on a new connection. The stream ends with that connection.
+    /// Sends a question whose answer is a stream, on a new connection. The stream ends with its connection.
     pub(super) async fn stream(
         &self,
         question: &EtcdQuestion,
@@ -100,7 +100,7 @@ impl EtcdMember {
         connection.ask(&self.endpoint, token, question).await
     }
 
-    /// Takes an idle connection, or makes one if none is idle.
+    /// Takes an idle connection, or makes a connection if no connection is idle.
     async fn connection(&self) -> Result<HttpConnection, EtcdFailure> {
         loop {
             let idle = self.idle.borrow_mut().pop();

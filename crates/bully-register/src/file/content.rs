@@ -31,7 +31,8 @@ pub(super) fn may_be_below(name: &str, prefix: &RegisterKey) -> bool {
     name.ends_with(ENDING) && name.starts_with(&beginning(&format!("{prefix}/")))
 }
 
-/// Returns the readable first part of a file name. It does not begin with a dot, which would hide the file.
+/// Returns the readable first part of a file name. The part does not begin with a dot, because a dot would hide the
+/// file.
 fn beginning(key: &str) -> String {
     let plain = |byte: u8| match char::from(byte) {
         letter if letter.is_ascii_alphanumeric() || letter == '-' => letter,

@@ -64,7 +64,7 @@ impl Folder {
         Ok(format!("files {}", path.display()))
     }
 
-    /// Reads the entry of a key. It takes the lock only if the last writer of the file was killed or has failed.
+    /// Reads the entry of a key. The read takes the lock only if the last writer of the file was killed or has failed.
     pub(super) fn read(&self, key: &RegisterKey) -> Result<Option<Entry>, FileFailure> {
         if let Unlocked::Found(found) = self.see(key)? {
             return Ok(found);
@@ -239,7 +239,7 @@ impl Folder {
         Err(of_system(&self.path, &ErrorKind::NotFound.into()).into())
     }
 
-    /// Checks the file system, because another one may have been mounted at the path since the last operation.
+    /// Checks the file system, because another file system may have been mounted at the path since the last operation.
     fn check(&self) -> Result<(), RegisterError> {
         let kind = kind_at(&self.path).map_err(|error| of_system(&self.path, &error))?;
         let Some(shared) = kind.and_then(shared_kind) else {

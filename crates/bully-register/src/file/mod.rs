@@ -1,4 +1,4 @@
-//! A register in a folder of files, for the processes of one host. It needs no server.
+//! A register in a folder of files, for the processes of one host. The register needs no server.
 //!
 //! ```text
 //!   FileRegister ── jobs ──▶ one of four threads, by the key ── folder.rs ──▶ RecordFile: lock, compare, write, sync, say
@@ -137,7 +137,7 @@ impl Register for FileRegister {
     }
 }
 
-/// Starts a thread for operations. It ends when the last clone of the register is dropped.
+/// Starts a thread for operations. The thread ends when the last clone of the register is dropped.
 fn start(folder: Folder) -> Result<Jobs, RegisterError> {
     let (jobs, asked) = Jobs::new();
     let runtime = runtime::Builder::new_current_thread()
@@ -233,12 +233,12 @@ async fn patiently<T>(
 }
 
 /// Number of threads of a register, each of which syncs one file at a time. The number is chosen: with one thread,
-/// every key would wait for the syncs of all others; far more threads would only wait for the same disk.
+/// every key would wait for the syncs of all other keys; far more threads would only wait for the same disk.
 const THREADS: usize = 4;
 /// Time for which an operation tries to lock a file. It is shorter than a lease, so that a holder can try a renewal
 /// again.
 const PATIENCE: Duration = Duration::from_millis(100);
-/// Time from the first try to the second. It doubles up to [`LONGEST_PAUSE`].
+/// Time from the first try to the second. The time doubles with each try, up to [`LONGEST_PAUSE`].
 const PAUSE: Duration = Duration::from_millis(1);
 /// Longest pause between two tries. If hundreds of processes wait, shorter pauses take the processors from the writer.
 const LONGEST_PAUSE: Duration = Duration::from_millis(8);

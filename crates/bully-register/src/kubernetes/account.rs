@@ -45,7 +45,8 @@ impl KubeAccount {
         Ok(config)
     }
 
-    /// Makes a client from the present account. This reads files and may run a credentials plugin, so it may take long.
+    /// Makes a client from the present account. The call reads files and may run a credentials plugin, so it may take
+    /// long.
     pub(super) fn client(&self) -> Result<Client, RegisterError> {
         let made = client(&self.read()?);
         made.map_err(|error| failure::of_error(&error, false).error(false))
@@ -116,5 +117,5 @@ fn refused(words: String) -> RegisterError {
 }
 
 /// Largest answer, in bytes: enough for a page of a list with the largest values, and for some minutes of a watch.
-/// After more bytes the watch ends, and a new one begins.
+/// After more bytes the watch ends, and a new watch begins.
 const MOST_ANSWER: usize = 8 << 20;

@@ -154,7 +154,7 @@ fn of_status(status: &Status, writes: bool) -> KubeAnswer {
             ..KubeFailure::new(Meaning::NotDone, Course::Passes, words)
         },
         500 if says("webhook") => KubeFailure::unfinished(writes, Course::Passes, words),
-        // Codes below 400 occur too: `kube` takes the code from the body, and a proxy's JSON may have none.
+        // Codes below 400 occur too: `kube` takes the code from the body, and a proxy's JSON may have no code.
         ..=399 | 500.. => KubeFailure::unfinished(writes, Course::MovesOn, words),
         _ => refused(RegisterRefusal::Other),
     };
@@ -198,7 +198,7 @@ fn is_credentials(error: &(dyn std::error::Error + 'static)) -> bool {
 
 /// Shortest pause, and the pause for a server that states no time.
 const LEAST_WAIT: Duration = Duration::from_secs(1);
-/// Longest pause, whatever time a server states, so that no server stops an election for longer.
+/// Longest pause, also if a server states a longer time, so that no server stops an election for longer.
 const MOST_WAIT: Duration = Duration::from_secs(60);
 
 #[cfg(test)]

@@ -2,9 +2,9 @@
 //!
 //! | part of the Lease | content | read by |
 //! |---|---|---|
-//! | annotation `actix-bully/key` | the key | the register: a Lease with another key, or with none, is foreign |
+//! | annotation `actix-bully/key` | the key | the register: a Lease with another key, or without a key, is foreign |
 //! | annotation `actix-bully/value` | the value, in base64 | the register |
-//! | annotation `actix-bully/write` | a number for each write | not read: without it an update that changes nothing gets no new version |
+//! | annotation `actix-bully/write` | a number for each write | not read: without this number, an update that changes nothing gets no new version |
 //! | labels | see `name.rs` | the register, to list |
 //! | `holderIdentity`, `leaseDurationSeconds`, `renewTime`, `acquireTime`, `leaseTransitions` | the same facts as the record | users of `kubectl` |
 //!
@@ -51,7 +51,7 @@ pub(super) fn key(lease: &Lease) -> Option<RegisterKey> {
 /// Returns the entry that a Lease holds.
 ///
 /// # Errors
-/// [`RegisterError::Foreign`] if no register wrote the Lease for that key.
+/// [`RegisterError::Foreign`] if no register wrote the Lease for the key `wanted`.
 pub(super) fn entry(wanted: &RegisterKey, lease: &Lease) -> Result<Entry, RegisterError> {
     let foreign = || RegisterError::Foreign {
         key: wanted.clone(),
@@ -69,7 +69,8 @@ pub(super) fn entry(wanted: &RegisterKey, lease: &Lease) -> Result<Entry, Regist
     Entry::new(wanted, version(lease).ok_or_else(foreign)?, value)
 }
 
-/// Returns the Lease to write for a key, in place of `replaced` or as a new one. `spec` is that of the replaced Lease.
+/// Returns the Lease to write for a key, in place of `replaced` or as a new Lease. `spec` is the `spec` of the replaced
+/// Lease.
 pub(super) fn lease(
     key: &RegisterKey,
     value: &[u8],

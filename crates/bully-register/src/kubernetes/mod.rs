@@ -104,7 +104,7 @@ impl KubernetesBuilder {
         self
     }
 
-    /// Keeps the leases in that namespace. Default: the namespace of the pod, or of the context.
+    /// Keeps the leases in the namespace `namespace`. Default: the namespace of the pod, or of the context.
     pub fn namespace(mut self, namespace: &str) -> Self {
         self.account.namespace = Some(namespace.to_owned());
         self

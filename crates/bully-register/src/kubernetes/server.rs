@@ -2,7 +2,7 @@
 //!
 //! Decided here: each connect reads the account again and makes a new client, whose connections end with it. So the
 //! requests after a request that reached its time limit use new connections, and an expired token is read again. If an
-//! address belongs to several API servers, the new connection may lead to another one.
+//! address belongs to several API servers, the new connection may lead to another server.
 
 use std::pin::pin;
 
@@ -29,7 +29,7 @@ use crate::{
 
 pub(super) struct KubeServer {
     account: KubeAccount,
-    /// The task that makes a client. It is kept, because a plugin for credentials may hang in it.
+    /// The task that makes a client. The task is kept, because a plugin for credentials may hang in it.
     begun: Option<JoinHandle<Result<Client, RegisterError>>>,
     busy: BusyServer,
 }

@@ -30,7 +30,7 @@ use crate::{
 ///
 /// The Service itself has no selector, and is applied with the rest of the deployment. The leader writes one
 /// `EndpointSlice` with the name of the Service. The account needs the verbs `get`, `create` and `update` on
-/// `endpointslices` of the group `discovery.k8s.io`; `get` and `update` can be limited to that name.
+/// `endpointslices` of the group `discovery.k8s.io`; `get` and `update` can be limited to the name of the Service.
 ///
 /// During an election, and until the proxies of the cluster have received the change, the Service still leads to the
 /// former leader, which refuses the requests by its guard.
@@ -69,13 +69,14 @@ impl KubernetesService {
         self
     }
 
-    /// Makes the Service lead to that address, for the leader of that term. The term has to be a fence: of a lease, or
-    /// of voters with disks. In the available mode terms may begin at 1 again, and the Service would stay with an
-    /// earlier leader. Returns `false`, and changes nothing, if a later leader has written the slice.
+    /// Makes the Service lead to the address `address`, for the leader of the term `term`. The term has to be a fence:
+    /// of a lease, or of voters with disks. In the available mode terms may begin at 1 again, and the Service would
+    /// stay with an earlier leader. Returns `false`, and changes nothing, if a later leader has written the slice.
     ///
     /// # Errors
     /// [`RegisterError`]. If the outcome [is unknown](RegisterError::is_unknown), the Service may lead to the address:
-    /// call it again. [`RegisterError::Refused`] for an `EndpointSlice` of that name that another program keeps.
+    /// call it again. [`RegisterError::Refused`] for an `EndpointSlice` of the Service's name that another program
+    /// keeps.
     pub async fn lead_to(&self, address: IpAddr, term: u64) -> Result<bool, RegisterError> {
         let account = self.account.clone();
         let client = spawn_blocking(move || account.client()).await;
@@ -113,7 +114,8 @@ impl KubernetesService {
         Err(Meaning::NotDone.error("others write the EndpointSlice all the time"))
     }
 
-    /// Returns the next step for the `EndpointSlice` that was found: the request to make, or the reason to make none.
+    /// Returns the next step for the `EndpointSlice` that was found: the request to make, or the reason to make no
+    /// request.
     fn next(&self, found: Option<&EndpointSlice>, address: IpAddr, term: u64) -> Next {
         let mut wanted = self.wanted(address, term);
         let Some(found) = found else {

@@ -37,11 +37,11 @@ use crate::{
 /// The operations of one client, for as long as its server answers.
 pub(super) struct KubeSession {
     api: Api<Lease>,
-    /// For each key: those fields of the last seen Lease that `kubectl` shows, such as the number of transitions. The
-    /// next write continues them.
+    /// For each key: the fields of the last seen Lease that `kubectl` shows, such as the number of transitions. The
+    /// next write continues these fields.
     seen: RefCell<BTreeMap<RegisterKey, (Version, LeaseSpec)>>,
     busy: BusyServer,
-    /// Limits the requests under way, because a request that finds no free connection opens a new one.
+    /// Limits the requests under way, because a request that finds no free connection opens a new connection.
     at_once: Semaphore,
     /// Receives the next step (course) when an error shows that another connection is needed.
     end: mpsc::Sender<Course>,
@@ -112,7 +112,7 @@ impl KubeSession {
         let entry = lease::entry(key, &found)?;
         let mut seen = self.seen.borrow_mut();
         if seen.len() >= MOST_SEEN {
-            // This is harmless: `kubectl` then shows a later acquire time and fewer transitions.
+            // The loss is harmless: `kubectl` then shows a later acquire time and fewer transitions.
             seen.clear();
         }
         let spec = found.spec.unwrap_or_default();

@@ -68,7 +68,7 @@ struct KeyWatch {
 
 /// The reason why a watch has ended.
 enum WatchEnd {
-    /// The watch has ended without a gap: the next one begins at this version.
+    /// The watch has ended without a gap: the next watch begins at the contained version.
     Ended(String),
     /// The watch may have missed a change.
     Broken(Reason),
@@ -102,7 +102,7 @@ impl KeyWatch {
             if begun.elapsed() > LASTS {
                 failures = 0;
             }
-            // Writes since the end of the watch were not reported, so anything may have changed.
+            // Writes since the end of the watch were not reported, so every key may have changed.
             self.tell(Change::Unknown);
             let Some(reason) = reason else { continue };
             failures = failures.saturating_add(1);

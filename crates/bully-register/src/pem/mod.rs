@@ -102,7 +102,7 @@ impl From<Contradiction> for PemError {
 pub enum PemSource {
     /// The file of this path.
     File(PathBuf),
-    /// These bytes.
+    /// The contained bytes.
     Bytes(Zeroizing<Vec<u8>>),
 }
 
@@ -112,7 +112,7 @@ impl PemSource {
         Self::File(path.into())
     }
 
-    /// Makes a source from bytes. They are wiped when the source is dropped.
+    /// Makes a source from bytes. The bytes are wiped when the source is dropped.
     pub fn bytes(pem: impl Into<Vec<u8>>) -> Self {
         Self::Bytes(Zeroizing::new(pem.into()))
     }
@@ -157,7 +157,7 @@ impl PemSource {
         }
     }
 
-    /// Returns a stamp that changes when the file is replaced or changed; `None` for bytes, or if there is no file.
+    /// Returns a stamp that changes when the file is replaced or changed; `None` for bytes, or if the file is missing.
     pub fn stamp(&self) -> Option<FileStamp> {
         let Self::File(path) = self else {
             return None;
@@ -171,9 +171,9 @@ impl PemSource {
         })
     }
 
-    /// Returns whether every user of the host may read the key in this file, or others than the owner may change the file.
-    /// That is a reason for a warning ([`OPEN_KEY`]), and no error: a volume of Kubernetes, for instance, has files that
-    /// everyone in the container may read.
+    /// Returns whether every user of the host may read the key in this file, or users other than the owner may change
+    /// the file. Such a file is a reason for a warning ([`OPEN_KEY`]), but not an error: a volume of Kubernetes, for
+    /// instance, has files that everyone in the container may read.
     #[must_use]
     pub fn is_open_to_all(&self) -> bool {
         matches!(self, Self::File(path) if is_open_to_all(path))

@@ -48,7 +48,7 @@ pub(super) fn failure(error: &Error, asked: Asked) -> (RegisterError, Course) {
 }
 
 /// Returns the meaning when the connection ended without an answer; `is_refused` is set if TLS ended it. A write that
-/// was sent may have been done, whatever ended the connection.
+/// was sent may have been done, for any reason of the connection's end.
 const fn of_connection(is_refused: bool, writes: bool) -> (Meaning, Course) {
     match (writes, is_refused) {
         (true, _) => (Meaning::Unknown, Course::MovesOn),
@@ -99,7 +99,7 @@ fn of_state(state: &SqlState, Asked { writes, creates }: Asked) -> (Meaning, Cou
         ("3D" | "3F" | "42", _) => refused(RegisterRefusal::Layout, Course::Final),
         ("40" | "53" | "55", _) | (_, "57014") => (Meaning::NotDone, Course::Passes),
         (_, "57P03") => (Meaning::NotDone, Course::MovesOn),
-        // The server or this session ends. It may have committed the write before.
+        // The server or this session ends. The server may have committed the write before.
         ("08" | "57", _) => (lost, Course::MovesOn),
         ("58" | "XX", _) => (lost, Course::Passes),
         _ => refused(RegisterRefusal::Other, Course::Final),

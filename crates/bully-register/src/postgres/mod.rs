@@ -29,11 +29,11 @@ use url::PostgresUrl;
 
 /// Keeps leases in a table of a PostgreSQL database, whose notifications wake the agents that wait for a lease.
 ///
-/// The table `bully_register` is in the schema `public`, or in [another one](PostgresBuilder::schema). An operator
+/// The table `bully_register` is in the schema `public`, or in [another schema](PostgresBuilder::schema). An operator
 /// makes it with the statement [`table_sql`](Self::table_sql), or the register makes it [on
 /// request](PostgresBuilder::create_table). The register's user needs the rights to select, insert, update and delete
-/// in the table. All elections share one connection. It is made in the background, and made again when it is lost;
-/// meanwhile every operation fails at once. The server aborts a statement after one second.
+/// in the table. All elections share one connection. The connection is made in the background, and made again when it
+/// is lost; meanwhile every operation fails at once. The server aborts a statement after one second.
 ///
 /// Give the primary, or all hosts that may become the primary. The register asks each of them whether it takes writes,
 /// and uses the first host that takes writes. A replica is refused, since its data may be old. When a server no longer
@@ -109,8 +109,9 @@ impl PostgresRegister {
 }
 
 impl PostgresBuilder {
-    /// Keeps leases in the table of that schema instead of `public`. The schema has to exist. All agents of a group
-    /// need to name the same schema, whatever their users: the server's `search_path` does not count.
+    /// Keeps leases in the table of the schema `schema` instead of `public`. The schema has to exist. All agents of a
+    /// group have to name the same schema, even if they have different users: the server's `search_path` does not
+    /// count.
     pub fn schema(mut self, schema: &str) -> Self {
         schema.clone_into(&mut self.schema);
         self
@@ -183,7 +184,7 @@ impl std::fmt::Debug for PostgresBuilder {
 }
 
 /// Longest name of a database object in PostgreSQL, in bytes. PostgreSQL cuts longer names, which then differ from the
-/// given ones.
+/// given names.
 const MOST_IDENTIFIER: usize = 63;
 
 register_by_thread!(PostgresRegister, {

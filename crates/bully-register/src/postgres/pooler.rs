@@ -67,8 +67,8 @@ pub(super) async fn check(
     }
 }
 
-/// Returns whether sessions are shared: `own` served the first connection, then `theirs` the other one, whose
-/// transaction was open when `again` served the first.
+/// Returns whether sessions are shared: `own` served the first connection, then `theirs` served the other connection,
+/// whose transaction was open when `again` served the first.
 const fn is_shared(own: i32, theirs: i32, again: i32) -> bool {
     own == theirs || own != again
 }

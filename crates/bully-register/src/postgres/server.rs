@@ -1,7 +1,7 @@
 //! A connection to the database.
 //!
 //! Decided here: all elections of a register share one connection; how its notifications are received; and after a
-//! failure the hosts are tried in a random order, because a host that hangs would hide those after it. Not here:
+//! failure the hosts are tried in a random order, because a host that hangs would hide the hosts after it. Not here:
 //! whether a pooler shares the connection with other clients (`pooler.rs`).
 
 use std::sync::Arc;
@@ -104,7 +104,7 @@ impl Server for PostgresServer {
         let (client, end, ended) = self.client(&config, told).await?;
         let own = pooler::process(&client).await.map_err(self.failed())?;
         if !self.has_own_sessions {
-            // Checked before any setting: with a shared session, other clients would get the setting as well.
+            // The check comes before any setting: with a shared session, other clients would get the setting as well.
             let other = async { self.client(&config, told).await.map(|(other, ..)| other) };
             self.has_own_sessions = pooler::check(&client, own, other).await?;
         }

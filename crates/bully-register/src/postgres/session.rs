@@ -169,8 +169,9 @@ impl PostgresSession {
         failed
     }
 
-    /// Creates the table. If several sessions find no table at the same moment, `IF NOT EXISTS` does not help: all but
-    /// the first wait, and then fail because the name is taken. They find the table at their second try.
+    /// Creates the table. If several sessions find no table at the same moment, `IF NOT EXISTS` does not help: all
+    /// sessions except the first wait, and then fail because the name is taken. At their second try they find the
+    /// table.
     async fn create(&self) -> Result<(), Error> {
         let taken = [
             SqlState::UNIQUE_VIOLATION,

@@ -63,8 +63,8 @@ pub(super) struct PostgresStream<S>(client::TlsStream<S>);
 
 impl<S: AsyncRead + AsyncWrite + Unpin> TlsStream for PostgresStream<S> {
     fn channel_binding(&self) -> ChannelBinding {
-        // Channel binding would need a parser of certificates. It is left out, because TLS has checked the server's
-        // certificate already.
+        // Channel binding would need a parser of certificates. Channel binding is left out, because TLS has checked the
+        // server's certificate already.
         ChannelBinding::none()
     }
 }

@@ -52,7 +52,7 @@ fn parse(url: &str) -> Result<Config, RegisterError> {
         let words = "a lease needs a server that takes writes: leave out target_session_attrs";
         return Err(refused(words));
     }
-    // Set whatever the URL contains, because a replica may show old records.
+    // Set for every URL, because a replica may show old records.
     config.target_session_attrs(TargetSessionAttrs::ReadWrite);
     if config.get_application_name().is_none() {
         config.application_name("actix-bully");

@@ -1,8 +1,8 @@
 //! A locked file, and the process that has the lock, for an operator.
 //!
-//! Decided here: when that process is searched for, and the words if it is not found. Linux lists locks with the
-//! numbers of their processes. It does not list the lock of a process in another container, nor a lock whose process
-//! has ended while a child still has the file. While locks change, the list may miss other locks as well.
+//! Decided here: when the process with the lock is searched for, and the words if it is not found. Linux lists locks
+//! with the numbers of their processes. Linux does not list the lock of a process in another container, nor a lock
+//! whose process has ended while a child still has the file. While locks change, the list may miss other locks as well.
 
 use std::fmt;
 
@@ -37,7 +37,7 @@ fn locks() -> Option<String> {
     }
 }
 
-/// Reads the list several times: if one list misses a lock because locks change, the next one has it.
+/// Reads the list several times: if one list misses a lock because locks change, the next list has it.
 fn find(file: Status, mut list: impl FnMut() -> Option<String>) -> Option<u32> {
     (0..LISTS).find_map(|_| holder(file, &list()?))
 }

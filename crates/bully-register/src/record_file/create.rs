@@ -1,8 +1,8 @@
 //! Creates a file: under a temporary name in the same folder first. When it is complete, it is moved to its final name.
 //!
 //! Decided here: the order of these calls. The temporary name is `.NAME.new`. The maker of the file locks it before the
-//! move and keeps the lock after it, so nobody else can open the file in between. If a crash leaves a file under the
-//! temporary name, the next maker uses it.
+//! move and keeps the lock after it, so no other process can open the file in between. If a crash leaves a file under
+//! the temporary name, the next maker uses it.
 
 use std::{
     ffi::OsString,
@@ -29,10 +29,10 @@ impl RecordFile {
     /// Makes a file with its first record, durable and locked. The file has room for records of `limit` bytes.
     ///
     /// # Errors
-    /// [`RecordFileError::Exists`] when something of that name exists already; [`RecordFileError::InUse`] when another
-    /// process is making it; [`RecordFileError::TooLarge`], and errors of the system. After these errors the name has
-    /// no file from this call. [`RecordFileError::Unknown`]: the file already had its name, and may have it again after
-    /// a crash.
+    /// [`RecordFileError::Exists`] when a file, folder or link of this name exists already; [`RecordFileError::InUse`]
+    /// when another process is making the file; [`RecordFileError::TooLarge`], and errors of the system. After these
+    /// errors this call has left no file under the name. [`RecordFileError::Unknown`]: the file already had its name,
+    /// and may have it again after a crash.
     pub fn create(
         system: Arc<dyn FileSystem>,
         path: &Path,
@@ -99,7 +99,7 @@ impl RecordFile {
     }
 }
 
-/// Returns the locked file of the temporary name `beside`. It has no other name.
+/// Returns the locked file of the temporary name `beside`. The file has no other name.
 fn make(system: &Arc<dyn FileSystem>, beside: &Path) -> Result<(Locked, Status), RecordFileError> {
     for _ in 0..TRIES {
         let held = Locked::new(Arc::clone(system), system.open_or_make(beside)?)?;
@@ -130,7 +130,7 @@ fn fill(system: &dyn FileSystem, held: &Locked, size: SlotSize, first: &Slot) ->
         for (at, len) in ends.into_iter().zip([PAGE + WRITTEN, PAGE]) {
             write(system, held, at, &vec![0; len])?;
         }
-        // The record is written after these zeros, since a long record may reach into them.
+        // The record is written after the zeros, since a long record may reach into them.
         beginning.resize(beginning.len().max(WRITTEN), 0);
         write(system, held, 0, &beginning)?;
     } else {

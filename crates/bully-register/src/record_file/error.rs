@@ -7,7 +7,7 @@ use super::Busy;
 /// The reason why a record cannot be read or written.
 #[derive(thiserror::Error)]
 pub enum RecordFileError {
-    /// A new file was requested, and something of that name exists already.
+    /// A new file was requested, and a file, folder or link of this name exists already.
     #[error("the file exists already: open it, or choose another path")]
     Exists,
     /// The file to open does not exist.
@@ -50,7 +50,7 @@ pub enum RecordFileError {
     /// Nothing was written.
     #[error("{0}")]
     Io(#[source] io::Error),
-    /// The write failed, and the disk may have the previous record or the new one.
+    /// The write failed, and the disk may have the previous record or the new record.
     #[error(
         "the write failed, and the file may have the old record or the new one: open the file again to see which ({0})"
     )]
@@ -107,7 +107,7 @@ pub enum FileDamage {
     #[error("the last record of the file has the highest number, so another program wrote it")]
     LastNumber,
     /// Neither slot has a valid record.
-    #[error("neither of the two places for a record in the file has a valid one")]
+    #[error("neither of the two places for a record in the file has a valid record")]
     Empty,
 }
 

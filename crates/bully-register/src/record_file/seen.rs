@@ -1,12 +1,12 @@
 //! Reads without the lock of the file.
 //!
-//! The lock is for writers. Hundreds of processes may read one file some ten times a second each. If each reader locked
+//! The lock is for writers. Hundreds of processes may each read one file some ten times a second. If each reader locked
 //! it, a reader that loses its processor while it has the lock would hold up all others.
 //!
-//! Decided here: which record a reader may use without the lock. It does not use a record that is being written, or
-//! whose sync has failed. A writer confirms its record after the sync, and after it has compared the file's name once
-//! more: it writes a note into the other slot. A record without its note may belong to a writer that was killed: the
-//! lock decides ([`RecordFile::open`]).
+//! Decided here: which record a reader may use without the lock. A reader does not use a record that is being written,
+//! or whose sync has failed. A writer confirms its record after the sync, and after it has compared the file's name
+//! once more: it writes a note into the other slot. A record without its note may belong to a writer that was killed:
+//! the lock decides ([`RecordFile::open`]).
 //!
 //! # Why the record was the newest
 //! A reader reads both slots, in any order, and then the header of the newest record again. Let N be that record, which
@@ -75,7 +75,8 @@ impl RecordFile {
         }
     }
 
-    /// Writes the note that the newest record is durable, for readers without the lock. Without it they take the lock.
+    /// Writes the note that the newest record is durable, for readers without the lock. Without the note, readers take
+    /// the lock.
     pub fn say(&self) {
         let note = self.newest.note(self.size);
         let at = self.newest.note_offset(self.size);
@@ -96,7 +97,7 @@ fn newest_said(system: &dyn FileSystem, file: &File, size: SlotSize) -> io::Resu
     if noted != Some(&newest.note(size)) {
         return Ok(None);
     }
-    // The fence makes the second read later than the first one, on any processor.
+    // The fence makes the second read later than the first read, on any processor.
     fence(Ordering::SeqCst);
     let mut again = Slot::VOID;
     read_all(system, file, newest.offset(size), &mut again)?;

@@ -40,7 +40,7 @@ impl Slot {
         }
     }
 
-    /// Makes the record that follows this one.
+    /// Makes the record that follows this record.
     pub(super) fn next(&self, record: &[u8]) -> Result<Self, RecordFileError> {
         Ok(Self {
             number: self.number.checked_add(1).ok_or(FileDamage::LastNumber)?,

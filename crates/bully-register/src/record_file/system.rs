@@ -39,13 +39,13 @@ pub trait FileSystem: Debug + Send + Sync {
         Ok(())
     }
 
-    /// Opens a file to read and write. It follows links.
+    /// Opens a file to read and write. Links are followed.
     fn open(&self, path: &Path) -> io::Result<File> {
         self.before(Call::Open)?;
         host::open(path)
     }
 
-    /// Opens a file to read and write, or makes it with rights for its owner only. It follows no link.
+    /// Opens a file to read and write, or makes the file with rights for its owner only. Links are not followed.
     fn open_or_make(&self, path: &Path) -> io::Result<File> {
         self.before(Call::Make)?;
         host::open_or_make(path)
@@ -57,7 +57,7 @@ pub trait FileSystem: Debug + Send + Sync {
         host::status(&fs::metadata(path)?)
     }
 
-    /// Returns the status of the file with that name, even if it is a link.
+    /// Returns the status of the file with this name; of a link, the status of the link itself.
     fn linked(&self, path: &Path) -> io::Result<Status> {
         self.before(Call::Linked)?;
         host::status(&fs::symlink_metadata(path)?)
@@ -178,7 +178,7 @@ mod host {
     use super::Status;
 
     pub(super) fn open(path: &Path) -> io::Result<File> {
-        // With these flags the call does not wait at a pipe, and does not take over a terminal.
+        // With the flags below the call does not wait at a pipe, and does not take over a terminal.
         let flags = OFlags::RDWR | OFlags::CLOEXEC | OFlags::NONBLOCK | OFlags::NOCTTY;
         Ok(rustix::fs::open(path, flags, Mode::empty())?.into())
     }

@@ -24,10 +24,10 @@ use std::{
 pub use crate::record_file::Call;
 use crate::record_file::{FileSystem, Host};
 
-/// A planned event: it takes the place of a call, or happens before it.
+/// A planned event: it takes the place of a call, or happens before the call.
 pub enum Event {
     Fails(ErrorKind),
-    /// The call fails with that error of the system.
+    /// The call fails with the contained error of the system.
     Refused(i32),
     /// A write fails after this number of bytes; a read returns this number of bytes.
     Short(usize),
@@ -54,7 +54,8 @@ impl fmt::Debug for Tried {
 #[derive(Clone, Default)]
 pub(super) struct Disk {
     pub(super) durable: Vec<u8>,
-    /// The bytes written since the last sync. After a failed sync these pages are clean, and the disk never gets them.
+    /// The bytes written since the last sync. After a failed sync the pages of these bytes count as clean, and the disk
+    /// never gets the bytes.
     pub(super) dirty: Vec<(usize, Vec<u8>)>,
 }
 
@@ -75,7 +76,7 @@ pub(super) fn put(image: &mut Vec<u8>, at: usize, bytes: &[u8]) {
 }
 
 impl Tried {
-    /// Plans this event before the call of that number, counted from the next call.
+    /// Plans the event before the call with the given number, counted from the next call.
     pub fn plan(&self, number: usize, event: Event) {
         let at = self.count.load(SeqCst) + number;
         self.events.lock().unwrap().push((at, event));

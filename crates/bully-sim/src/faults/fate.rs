@@ -78,7 +78,7 @@ impl Arrivals {
     }
 }
 
-/// Number of messages by fate. It shows whether a fault really happened.
+/// Number of messages by fate. The numbers show whether a fault really happened.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Tally {
     /// Number of messages that were sent.

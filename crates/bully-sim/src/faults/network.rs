@@ -30,7 +30,7 @@ pub struct Network<K = AgentId> {
     tally: Tally,
 }
 
-/// The special settings of one member. Usually a member has none.
+/// The special settings of one member. Usually a member has no special settings.
 #[derive(Clone, Debug)]
 struct SenderLinks<K> {
     side: usize,
@@ -138,7 +138,7 @@ impl<K: Ord + Clone> Network<K> {
         self.link(other, one).cut = false;
     }
 
-    /// Cuts a member off from all others in both directions. Members that come later are included.
+    /// Cuts a member off from all other members in both directions. Members that come later are included.
     pub fn isolate(&mut self, member: &K) {
         self.member(member).isolated = true;
         self.separated = true;
@@ -150,7 +150,7 @@ impl<K: Ord + Clone> Network<K> {
     }
 
     /// Separates the members into sides that cannot reach each other. Members that are in no side form one more side,
-    /// together with members that come later. This replaces an earlier partition.
+    /// together with members that come later. The new partition replaces an earlier partition.
     pub fn partition<S>(&mut self, sides: impl IntoIterator<Item = S>)
     where
         S: IntoIterator<Item = K>,
@@ -282,12 +282,12 @@ impl<K: Ord + Clone> Network<K> {
     }
 }
 
-/// The members that are cut off, if there are any.
+/// The members that are cut off.
 #[derive(Clone, Debug)]
 pub struct Separations<K = AgentId> {
     /// The side of each member that is in a side of the partition.
     pub sides: BTreeMap<K, usize>,
-    /// Members that are cut off from all others.
+    /// Members that are cut off from all other members.
     pub isolated: std::collections::BTreeSet<K>,
     /// The directions that are cut, from one member to another.
     pub cuts: Vec<(K, K)>,

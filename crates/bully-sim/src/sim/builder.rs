@@ -53,12 +53,12 @@ impl<E: Election> WorldBuilder<E> {
         }
     }
 
-    /// Adds an agent. If two agents have the same name, the first one counts.
+    /// Adds an agent. If two agents have the same name, the first agent counts.
     pub fn agent(self, participant: Participant<E>) -> Self {
         self.agents([participant])
     }
 
-    /// Adds these agents.
+    /// Adds the given agents.
     pub fn agents(mut self, participants: impl IntoIterator<Item = Participant<E>>) -> Self {
         self.participants.extend(participants);
         self
@@ -88,14 +88,14 @@ impl<E: Election> WorldBuilder<E> {
         self
     }
 
-    /// Sets the time that the work of a leader needs to end after a step-down; `None`: it does not end by itself.
+    /// Sets the time that the work of a leader needs to end after a step-down; `None`: the work does not end by itself.
     /// Default: zero.
     pub fn drains_in(mut self, span: Option<Duration>) -> Self {
         self.drains_in = span;
         self
     }
 
-    /// Sets whether the check of the contract includes the order of the terms. Default: it is included.
+    /// Sets whether the check of the contract includes the order of the terms. Default: the order is included.
     pub fn term_order(mut self, order: TermOrder) -> Self {
         self.term_order = order;
         self
@@ -107,7 +107,7 @@ impl<E: Election> WorldBuilder<E> {
         self
     }
 
-    /// Sets the command that repeats this run. It is printed with a broken promise.
+    /// Sets the command that repeats this run. The command is printed with a broken promise.
     pub fn reproduce(mut self, command: impl Into<String>) -> Self {
         self.reproduce = command.into();
         self

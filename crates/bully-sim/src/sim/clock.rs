@@ -1,4 +1,4 @@
-//! The clock of one agent: it started some time ago, and runs a little fast or slow.
+//! The clock of one agent. The clock started some time ago, and runs a little fast or slow.
 
 use std::time::Duration;
 

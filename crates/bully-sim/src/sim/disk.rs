@@ -2,8 +2,8 @@
 //! wait as well.
 //!
 //! Decided here: which effects wait, and the contents of the disk after a crash. A real agent does the same
-//! (`actix_bully::agent`): effects before the record leave at once, the others when the record is durable. Messages,
-//! timers and commands that arrive meanwhile are handled afterwards, in their order.
+//! (`actix_bully::agent`): effects before the record leave at once, and effects after the record leave when the record
+//! is durable. Messages, timers and commands that arrive meanwhile are handled afterwards, in their order.
 
 use std::{mem, time::Duration};
 

@@ -29,7 +29,7 @@ pub(super) struct Driver<E: Election> {
     effects: EffectsOf<E>,
     /// Range of the time by which timers fire late.
     pub(super) lateness: After,
-    /// Time that the work of a leader needs to end after a step-down; `None`: it does not end.
+    /// Time that the work of a leader needs to end after a step-down; `None`: the work does not end.
     pub(super) drains_in: Option<Duration>,
     /// Number of steps of machines, and the machine of the last step.
     pub(super) moves: u64,
@@ -37,10 +37,10 @@ pub(super) struct Driver<E: Election> {
     /// Number of times that an agent began or stopped to run, got another leader or another score, or gained or lost
     /// the leadership.
     pub(super) shifts: u64,
-    /// Number of agents whose published state says that they lead.
+    /// Number of agents that lead by their published state.
     pub(super) published: usize,
     pub(super) term_order: TermOrder,
-    /// The duty of a machine that was broken, if there is one; see `contract.rs`.
+    /// The duty of a machine that was broken; `None` if no duty was broken. See `contract.rs`.
     pub(super) broken: Option<&'static str>,
 }
 
@@ -166,8 +166,8 @@ impl<E: Election> World<E> {
         }
     }
 
-    /// Delivers a message. It is dropped if it is from an incarnation that has ended, from another epoch, or from an
-    /// agent that is not a member.
+    /// Delivers a message. A message from an ended incarnation, from another epoch, or from an agent that is not a
+    /// member is dropped.
     fn receive(&mut self, sent: SentMessage<E::Message>) {
         let to = sent.to;
         let Some(node) = self.nodes.get_mut(to.0) else {
@@ -245,7 +245,7 @@ impl<E: Election> World<E> {
         self.feed(at, Input::TimedOut(timer));
     }
 
-    /// Gives a command now. It comes after the commands that waited while the agent hung.
+    /// Gives a command now. The command comes after the commands that waited while the agent hung.
     pub(super) fn command(&mut self, at: NodeIndex, input: InputOf<E>) {
         let Some(node) = self.nodes.get_mut(at.0) else {
             return;

@@ -1,4 +1,5 @@
-//! The machines in a seeded world: virtual time, faults, invariants. It uses no real clock, no thread and no actor.
+//! The machines in a seeded world: virtual time, faults, invariants. The world uses no real clock, no thread and no
+//! actor.
 //!
 //! ```text
 //!           verbs: crash, restart, pause, partition, cut, heal, set_score, …

@@ -127,15 +127,15 @@ pub(super) struct Node<E: Election> {
 }
 
 /// A timer that was set. If it is set again for a later time before it fires, it keeps its entry in the queue: when
-/// that entry is due, it moves to the new time. This saves entries, because a failure detector sets its timer many
-/// times, and lets it fire only once.
+/// that entry is due, it moves to the new time. So the queue has fewer entries, because a failure detector sets its
+/// timer many times, and lets it fire only once.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct RunningTimer<T> {
     pub(super) timer: T,
     /// Time at which the timer is due, by the agent's own clock.
     pub(super) due: Time,
-    /// The time at which the timer fires, and its number among the timers of that time. They distinguish it from a
-    /// replaced timer with the same name.
+    /// The time at which the timer fires, and its number among the timers that fire at this time. The two values
+    /// distinguish the timer from a replaced timer with the same name.
     pub(super) fires: Time,
     pub(super) setting: u64,
     /// The time and the number of the timer's entry in the queue.

@@ -60,12 +60,13 @@ impl<E: Election> World<E> {
         self.transit.remembered.is_on = true;
     }
 
-    /// Repeats a message that left earlier; it arrives now. Returns the receiver. `pick` chooses the message.
+    /// Repeats a message that left earlier. The repeated message arrives now. Returns the receiver. `pick` chooses the
+    /// message.
     pub fn replay(&mut self, pick: u64) -> Option<AgentId> {
         self.again(pick, |_, _, _| true, |_| ())
     }
 
-    /// Repeats a message of an incarnation that has ended; it arrives now. Returns the receiver.
+    /// Repeats a message of an incarnation that has ended. The repeated message arrives now. Returns the receiver.
     pub fn replay_of_ended_incarnation(&mut self, pick: u64) -> Option<AgentId> {
         let ended = |world: &Self, _, sent: &SentMessage<E::Message>| {
             let sender = world.nodes.get(sent.from.0);
@@ -74,8 +75,8 @@ impl<E: Election> World<E> {
         self.again(pick, ended, |_| ())
     }
 
-    /// Repeats a message at a later incarnation of its receiver than the incarnation that was up when the message left;
-    /// it arrives now. Returns the receiver.
+    /// Repeats a message at a later incarnation of its receiver than the incarnation that was up when the message left.
+    /// The repeated message arrives now. Returns the receiver.
     pub fn replay_to_later_incarnation(&mut self, pick: u64) -> Option<AgentId> {
         let is_later = |world: &Self, left, sent: &SentMessage<E::Message>| {
             let receiver = world.nodes.get(sent.to.0);
@@ -120,8 +121,8 @@ impl<E: Election> World<E> {
 }
 
 impl<E: Election> Transit<E> {
-    /// Adds a message that no agent sent to the messages on their way; it arrives at once. It is counted like a sent
-    /// message (`transit.rs`), because the checks wait until no message is on its way, and measure from the last
+    /// Adds a message that no agent sent to the messages on their way; it arrives at once. The message is counted like
+    /// a sent message (`transit.rs`), because the checks wait until no message is on its way, and measure from the last
     /// arrival.
     fn slip_in(&mut self, now: Time, sent: SentMessage<E::Message>) {
         self.under_way += usize::from(!sent.message.is_repeated());

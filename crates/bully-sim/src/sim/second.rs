@@ -69,8 +69,8 @@ impl<E: Election> World<E> {
         true
     }
 
-    /// Tells all others now that a second process of an agent is up, as a link does before it carries a message.
-    /// Otherwise each agent learns this from the first message of that process.
+    /// Informs all other agents now that a second process of an agent is up, as a link does before it carries a
+    /// message. Without this call each agent learns of the second process from its first message.
     pub fn meet_second(&mut self, agent: impl AsRef<str>) {
         if let Some(second) = self.second_of(agent.as_ref()) {
             for to in (0..self.nodes.len()).map(NodeIndex) {
@@ -79,8 +79,8 @@ impl<E: Election> World<E> {
         }
     }
 
-    /// Ends the second process of an agent. If `is_told`, the others learn from another process or from a sentinel
-    /// that exactly its incarnation has ended.
+    /// Ends the second process of an agent. If `is_told`, the other agents learn from another process or from a
+    /// sentinel that exactly the incarnation of this process has ended.
     pub fn end_second(&mut self, agent: impl AsRef<str>, is_told: bool) -> bool {
         let Some(at) = self.second_of(agent.as_ref()) else {
             return false;
@@ -106,8 +106,8 @@ impl<E: Election> World<E> {
         self.transit.seconds.iter().any(|(of, _)| *of == first)
     }
 
-    /// Replaces a crashed agent's disk by an empty one, or by a backup. Its next incarnation may begin nevertheless,
-    /// unlike after [`wipe`](Self::wipe).
+    /// Replaces a crashed agent's disk by an empty disk, or by a backup. The agent's next incarnation may begin
+    /// nevertheless, unlike after [`wipe`](Self::wipe).
     pub fn replace_store(&mut self, agent: impl AsRef<str>, contents: StoreContents) -> bool {
         let Some(at) = self.transit.directory.find(agent.as_ref()) else {
             return false;
@@ -174,7 +174,7 @@ impl<E: Election> World<E> {
 }
 
 impl<E: Election> Node<E> {
-    /// Returns the record and the id of a store with these contents.
+    /// Returns the record and the id of a store with the given contents.
     fn contents(&self, contents: StoreContents) -> (Option<E::Durable>, Option<StoreId>) {
         match contents {
             StoreContents::New => (None, None),

@@ -1,4 +1,4 @@
-//! The situation of an agent when something happened to it.
+//! The situation of an agent when a fault happened to it.
 //!
 //! Decided here: which situations are distinguished, to show that faults happened in all of them.
 
@@ -16,7 +16,7 @@ pub struct Situation {
 }
 
 impl Situation {
-    /// All situations, including those that an election cannot reach.
+    /// All situations, including situations that an election cannot reach.
     pub const ALL: [Self; 8] = [
         Self::new(Role::Follower, false),
         Self::new(Role::Follower, true),

@@ -1,7 +1,7 @@
 //! Traps: a fault happens to an agent exactly when the agent sends a certain message.
 //!
-//! Elections fail at such moments: a leader crashes in the middle of its announcement, or right after it told all
-//! others to defer. Random faults seldom happen at these moments.
+//! Elections fail at such moments: a leader crashes in the middle of its announcement, or right after its message that
+//! made all other agents defer. Random faults seldom happen at these moments.
 
 use std::collections::BTreeMap;
 

@@ -20,7 +20,8 @@ use bully_core::{
     protocol::{After, AgentId, Election, Incarnation, Input, Member, Members},
 };
 
-/// The ways in which agents learn that others crash, disappear and return. A join or a departure is always reported.
+/// The ways in which agents learn that other agents crash, disappear and return. A join or a departure is always
+/// reported.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Detection {
@@ -60,7 +61,7 @@ impl Detection {
     }
 }
 
-/// A fact about an agent that others have to learn.
+/// A fact about an agent that other agents have to learn.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct MemberUpdate {
     pub(super) about: NodeIndex,
@@ -78,7 +79,7 @@ pub(super) enum Recipients {
 
 #[derive(Clone, Copy, Debug)]
 pub(super) enum MemberChange {
-    /// Whether the others can see the agent: it is up, or suspected.
+    /// Whether the other agents can see the agent: it is up, or suspected.
     Sight,
     /// The end of this incarnation is confirmed.
     Down(Incarnation),
@@ -154,7 +155,7 @@ impl<E: Election> World<E> {
 }
 
 impl<E: Election> World<E> {
-    /// Reports a fact to all others, each after the time that the detection takes.
+    /// Reports a fact to all other agents, to each after the time that the detection takes.
     pub(super) fn report(&mut self, about: NodeIndex, what: MemberChange) {
         let takes = self.detection.takes();
         let push = |world: &mut Self, to| {
@@ -175,7 +176,8 @@ impl<E: Election> World<E> {
         }
     }
 
-    /// Called when links were cut or restored. Reports which agents can no longer see which others, or see them again.
+    /// Reports, for each agent, the other agents that it can no longer see, or sees again. Called when links were cut
+    /// or restored.
     pub(super) fn links_changed(&mut self) {
         let Detection::Suspect(takes) = self.detection else {
             return;
@@ -285,22 +287,22 @@ impl<E: Election> World<E> {
     }
 
     fn tell_registry(&mut self, update: MemberUpdate) {
-        // This list belongs to no agent: it is never cut off, and forgets no member.
+        // This list belongs to no agent: its owner is never cut off, and forgets no member.
         let nowhere = NodeIndex(usize::MAX);
         if let Some(known) = self.told(&self.registry, nowhere, update) {
             self.registry = known;
         }
     }
 
-    /// Tells one agent a fact. `same` has the list before and after the last change, so that an agent with the same
-    /// list before shares the new list.
+    /// Reports a fact to one agent. `same` has the list before and after the last change, so that an agent with the
+    /// same list before shares the new list.
     fn tell(
         &mut self,
         at: NodeIndex,
         update: MemberUpdate,
         same: &mut Option<(Arc<Members>, KnownMembers)>,
     ) {
-        // A process is not told about another process with its own name. Processes with one name have the same first
+        // A process gets no report about another process with its own name. Processes with one name have the same first
         // process.
         let (me, about) = (
             self.transit.first_of(at),

@@ -1,6 +1,6 @@
 //! Verbs: the actions on the agents and on the network between them.
 //!
-//! Decided here: what a crash loses, and what a restart restores. The verbs of the network are those of
+//! Decided here: what a crash loses, and what a restart restores. The verbs of the network are the verbs of
 //! [`Network`](crate::faults::Network).
 
 use super::{
@@ -17,7 +17,7 @@ use bully_core::protocol::{After, AgentId, Election, Incarnation, Input, Member,
 
 /// Actions on agents.
 impl<E: Election> World<E> {
-    /// Ends an agent's incarnation without warning. Its durable record remains.
+    /// Ends an agent's incarnation without warning. The agent's durable record remains.
     pub fn crash(&mut self, agent: impl AsRef<str>) -> bool {
         let alive = self.alive(agent.as_ref());
         alive.map(|at| self.crash_at(at)).is_some()
@@ -65,7 +65,7 @@ impl<E: Election> World<E> {
         true
     }
 
-    /// Makes an agent hang: it handles nothing, and no other agent is told.
+    /// Makes an agent hang: the agent handles nothing, and no other agent is informed.
     pub fn pause(&mut self, agent: impl AsRef<str>) -> bool {
         let running = self.is_running(agent.as_ref());
         if let Some(at) = self.alive(agent.as_ref()) {
@@ -159,7 +159,7 @@ impl<E: Election> World<E> {
         true
     }
 
-    /// Changes an agent's score. The others learn the new score in the same way as other changes.
+    /// Changes an agent's score. The other agents learn the new score in the same way as other changes.
     pub fn set_score(&mut self, agent: impl AsRef<str>, score: Option<Score>) -> bool {
         let Some(at) = self.alive(agent.as_ref()) else {
             return false;
@@ -192,7 +192,7 @@ impl<E: Election> World<E> {
             .is_some()
     }
 
-    /// Tells an agent that its work has ended. This is needed only if the work does not end by itself.
+    /// Informs an agent that its work has ended. The call is needed only if the work does not end by itself.
     pub fn drained(&mut self, agent: impl AsRef<str>) -> bool {
         let alive = self.alive(agent.as_ref());
         alive.map(|at| self.command(at, Input::Drained)).is_some()
@@ -247,7 +247,7 @@ impl<E: Election> World<E> {
         self.end(at);
         self.happened(at, Happening::Crashed);
         match self.detection {
-            // If a second process has the name, only another process can report the end of this one.
+            // If a second process has the name, only another process can report the end of this process.
             Detection::Certain(_) if self.is_doubled(at) => {
                 self.report(at, MemberChange::EndTold(incarnation));
             }
@@ -268,7 +268,7 @@ impl<E: Election> World<E> {
         }
     }
 
-    /// Reports a new incarnation to the others, if the detection reports such events.
+    /// Reports a new incarnation to the other agents, if the detection reports such events.
     pub(super) fn report_return(&mut self, at: NodeIndex, how: Happening) {
         let told = matches!(
             self.detection,
@@ -347,7 +347,7 @@ impl<E: Election> World<E> {
         self.links_changed();
     }
 
-    /// Cuts an agent off from all others.
+    /// Cuts an agent off from all other agents.
     pub fn isolate(&mut self, agent: impl AsRef<str>) {
         if let Some(at) = self.transit.directory.find(agent.as_ref()) {
             self.transit.network.isolate(&at);

@@ -58,9 +58,9 @@ pub struct World<E: Election> {
     /// The members that an agent learns at its start.
     pub(super) registry: super::node::KnownMembers,
     pub(super) detection: Detection,
-    /// Pairs of agents: the first agent can no longer see the second one.
+    /// Pairs of agents: the first agent can no longer see the second agent.
     pub(super) apart: std::collections::BTreeSet<(NodeIndex, NodeIndex)>,
-    /// Pairs of agents: the first agent has lost the second one from its list of members.
+    /// Pairs of agents: the first agent has lost the second agent from its list of members.
     pub(super) forgotten: std::collections::BTreeSet<(NodeIndex, NodeIndex)>,
     /// Number of agents that have not started yet.
     pub(super) to_start: usize,
@@ -68,7 +68,7 @@ pub struct World<E: Election> {
     pub(super) violation: Option<Violation>,
     pub(super) reproduce: String,
     pub(super) steps: u64,
-    /// Number of stores made so far; it gives each new store its id.
+    /// Number of stores made so far, which gives each new store its id.
     pub(super) stores: u64,
 }
 
@@ -162,7 +162,7 @@ impl<E: Election> World<E> {
         self.run_to(self.now.after(span));
     }
 
-    /// Handles all events until `end`, and advances to that time.
+    /// Handles all events until `end`, and advances to the time `end`.
     pub fn run_to(&mut self, end: Time) {
         while self.transit.queue.next_at().is_some_and(|at| at <= end) && self.step() {}
         if self.violation.is_none() {
@@ -215,7 +215,7 @@ impl<E: Election> World<E> {
         self.invariant = Some(Box::new(invariant));
     }
 
-    /// Returns the broken promise, if there is one.
+    /// Returns the broken promise; `None` if no promise was broken.
     pub fn violation(&self) -> Option<&Violation> {
         self.violation.as_ref()
     }
@@ -277,7 +277,7 @@ impl<E: Election> World<E> {
         self.node(agent.as_ref())?.score
     }
 
-    /// Returns the present incarnation of an agent, or its last one.
+    /// Returns the present or last incarnation of an agent.
     pub fn incarnation(&self, agent: impl AsRef<str>) -> Option<Incarnation> {
         self.node(agent.as_ref()).map(|node| node.incarnation)
     }
@@ -372,7 +372,7 @@ impl<E: Election> World<E> {
             .max(written.unwrap_or_default())
     }
 
-    /// Ends the run with a broken promise. Only the first one counts.
+    /// Ends the run with a broken promise. Only the first broken promise counts.
     pub fn violate(&mut self, what: impl Into<String>) {
         if self.violation.is_none() {
             self.violation = Some(Violation {
@@ -398,7 +398,7 @@ impl<E: Election> World<E> {
         let node = self.nodes.get(at.0)?;
         let clock = node.clock.read(self.now);
         let mut view = node.machine.as_ref()?.view(clock);
-        // A leadership that has ended is hidden, whatever the machine shows, as in an application's handle.
+        // A leadership that has ended is hidden even if the machine still shows it, as in an application's handle.
         if clock >= view.valid_until && view.valid_until < Time::MAX {
             view.leading = None;
         }

@@ -1,10 +1,10 @@
 //! A run as one number: the actions of the agents, their times and their receivers.
 //!
-//! Decided here: the values that are hashed. Of a message these are its kind, term, sender and receiver; of any other
-//! entry its values, but no names from the code. So the digest does not change if a message gets another field, or
-//! another place in its enum. It differs if one build sends one message more, later, or to another agent than another
-//! build. A text, such as the reason of a loss, is not hashed: only its entry counts. The digest grows while the run is
-//! recorded, so it needs no stored entries.
+//! Decided here: the values that are hashed. For a message, its kind, term, sender and receiver are hashed; for any
+//! other entry, its values, but no names from the code. So the digest does not change if a message gets another field,
+//! or another place in its enum. The digests of two builds differ if one build sends a message more, later, or to
+//! another agent. A text, such as the reason of a loss, is not hashed: only its entry counts. The digest grows while
+//! the run is recorded, so it needs no stored entries.
 //!
 //! Not here: the choice of recorded entries ([`Trace`](super::Trace)).
 

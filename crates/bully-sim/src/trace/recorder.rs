@@ -1,7 +1,7 @@
 //! The recorder: it keeps the entries of a run.
 //!
 //! Decided here: a recorder that is off costs only one comparison; which messages are counted; and which entries are
-//! forgotten first. Not here: its text and diagrams (`lines`, `mermaid`).
+//! forgotten first. Not here: the text and the diagrams of a run (`lines`, `mermaid`).
 
 use std::{
     borrow::Cow,
@@ -49,12 +49,12 @@ enum Detail {
 pub struct Checkpoint(u64);
 
 impl Trace {
-    /// Returns a recorder that records nothing. It costs almost no time.
+    /// Returns a recorder that records nothing, and costs almost no time.
     pub fn off() -> Self {
         Self::default()
     }
 
-    /// Returns a recorder that counts messages, and keeps none.
+    /// Returns a recorder that counts messages, and keeps no message.
     pub fn counting() -> Self {
         Self {
             detail: Detail::Counts,
@@ -112,7 +112,7 @@ impl Trace {
         }
     }
 
-    /// Records that a message leaves, and will arrive at these times.
+    /// Records that a message leaves, and will arrive at the given times.
     pub fn sent<M: PeerMessage>(
         &mut self,
         at: Time,
@@ -277,8 +277,8 @@ impl Trace {
         self.detail >= Detail::Messages
     }
 
-    /// Returns one number for the whole run. It is equal in two builds only if each agent did the same at the same
-    /// times, whatever the names are. `None` unless the trace is [made for a digest](Self::digesting).
+    /// Returns one number for the whole run. The number is equal in two builds only if each agent did the same at the
+    /// same times. Names have no effect. `None` unless the trace is [made for a digest](Self::digesting).
     pub fn digest(&self) -> Option<u64> {
         self.digest.as_ref().map(Digest::value)
     }
@@ -330,7 +330,7 @@ impl Trace {
         lines(&self.entries)
     }
 
-    /// Returns whether messages are counted. They need not be kept.
+    /// Returns whether messages are counted. Counted messages need not be kept.
     pub fn counts(&self) -> bool {
         self.detail >= Detail::Counts
     }

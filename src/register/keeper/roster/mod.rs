@@ -82,8 +82,8 @@ pub(super) struct PresentRoster {
 #[derive(Debug)]
 struct SeenRow {
     row: PresentRecord,
-    /// The time since which the row has its present form, as far as is known: the time at which it was first seen so,
-    /// or for a row of the first reading the earlier time in the row itself.
+    /// The time since which the row has its present form, as far as is known. It is the time at which this process
+    /// first saw the form; for a row of the first reading it is the earlier time that the row itself contains.
     since: Time,
     stamp: SeenStamp,
 }
@@ -168,7 +168,7 @@ impl PresentRoster {
         for ((key, entry), row) in decoded {
             let is_here = here.iter().any(|agent| agent.id == row.id);
             let is_old = wall.saturating_sub(row.wall) > millis(REMOVED);
-            // It must be old by the wall clock and by the agent's own clock, because the wall clocks of hosts may
+            // The row must be old by the wall clock and by the agent's own clock, because the wall clocks of hosts may
             // differ.
             if !is_here && is_old && !self.is_present(now, &row.id) {
                 changes.push(RowChange::Remove {
@@ -191,8 +191,8 @@ impl PresentRoster {
     }
 
     /// Notes another incarnation in the row of an agent of this process. If the agent has already written its row,
-    /// another process has an agent of the same name. If it has not, the row is from an earlier incarnation of the same
-    /// agent.
+    /// another process has an agent of the same name. If the agent has not written its row yet, the row is from an
+    /// earlier incarnation of the same agent.
     fn note_other(&mut self, now: Time, agent: &AgentHere, found: Option<Incarnation>) {
         let has_written = self.written.get(&agent.id) == Some(&agent.incarnation);
         if let Some(other) = found.filter(|found| *found != agent.incarnation && has_written) {
@@ -200,13 +200,14 @@ impl PresentRoster {
         }
     }
 
-    /// Returns the incarnation that another process uses under this agent's name, if there is one.
+    /// Returns the incarnation of another process's agent with this agent's name; `None` if no process has such an
+    /// agent.
     pub(super) fn other_of(&self, id: &AgentId) -> Option<Incarnation> {
         self.twice.get(id).map(|(other, _)| *other)
     }
 
-    /// Returns the agents that were present at the last reading. `None` if the rows were never read, or not for so long
-    /// that every agent would count as absent: then it is unknown which agents are gone.
+    /// Returns the agents that were present at the last reading. `None` if the rows were never read, or if the last
+    /// reading is so old that every agent would count as absent: then it is unknown which agents are gone.
     pub(super) fn present(&self, now: Time) -> Option<Vec<StoreContender>> {
         let read_at = self.read_at.filter(|at| now.since(*at) <= ABSENT)?;
         let present = self.rows.values();
@@ -262,7 +263,7 @@ impl PresentRoster {
                 id: row.id.clone(),
                 score: row.score,
                 wall: row.wall.saturating_add(millis(age)),
-                // If its agent is alive, a row of the first reading is at most one round old.
+                // A row of the first reading is at most one round old if its agent is alive.
                 within: stamp.within.unwrap_or(EVERY),
                 is_alive: stamp.within.is_some(),
             })

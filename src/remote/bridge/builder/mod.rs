@@ -41,7 +41,7 @@ pub struct BridgeBuilder {
     /// The groups for application messages that belong to the carried groups.
     companions: Vec<MakeCarried>,
     limits: Limits,
-    /// Default: [`Tcp`].
+    /// The network. Default: [`Tcp`].
     transport: Option<Arc<dyn Transport>>,
     pub(super) security: Option<Arc<dyn Security>>,
     pub(super) credential: OneOf<Arc<dyn Credential>>,
@@ -50,7 +50,7 @@ pub struct BridgeBuilder {
     versions: Versions,
     memory: OneOf<memory::NodeMemory>,
     seed: Option<u64>,
-    /// Default: the host's wall clock.
+    /// The wall clock. Default: the host's wall clock.
     wall: Option<WallMillis>,
     policy: RestartPolicy,
     parent: Option<Recipient<Supervision<NodeId>>>,
@@ -135,15 +135,16 @@ impl BridgeBuilder {
         self
     }
 
-    /// Sets the network by which peers are reached, such as a network of your own or that of the crate
+    /// Sets the network by which peers are reached, such as a network of your own or the network of the crate
     /// `actix-bully-zenoh`; see [`transport`](crate::remote::transport). Default: [`Tcp`].
     pub fn transport(mut self, transport: impl Transport + 'static) -> Self {
         self.transport = Some(Arc::new(transport));
         self
     }
 
-    /// Uses mutual TLS on every connection. Renewed files are read before the next handshake, or within an hour. Default:
-    /// connections are not encrypted; then only addresses of loopback are accepted.
+    /// Uses mutual TLS on every connection. Renewed files are read before the next handshake, or within an hour.
+    /// Default: connections are not encrypted; then only loopback addresses are accepted, unless
+    /// [`dangerous_plaintext`](Self::dangerous_plaintext) is called.
     #[cfg(feature = "tls")]
     #[cfg_attr(docsrs, doc(cfg(feature = "tls")))]
     pub fn tls(mut self, config: crate::remote::tls::TlsConfig) -> Self {
@@ -176,23 +177,24 @@ impl BridgeBuilder {
     }
 
     /// Sets the incarnation of this node; it must be larger after each restart. Default: from the wall clock. The
-    /// node's agents number their own incarnations from it on, one for each start and restart of an agent. Leave room
-    /// for these numbers (the default leaves 2^16 for each millisecond). Otherwise peers consider an agent an earlier
+    /// node's agents take their own incarnations from the numbers that begin at the node's incarnation: one number for
+    /// each start and restart of an agent. So the next incarnation of the node must be larger than every number that an
+    /// agent took (the default leaves 2^16 numbers for each millisecond). Otherwise peers consider an agent an earlier
     /// incarnation, and ignore its messages.
     ///
-    /// Peers refuse an incarnation that is earlier than the last one that they met, until they
-    /// [forget](crate::remote::LimitsBuilder::forget) the last one, after ten minutes by default. So after a start with
-    /// a clock that is ahead, or after the clock was set back, peers refuse this node for that time. A node with a disk
-    /// avoids that by [`remember_in`](Self::remember_in) with the store of its votes, or by
+    /// Peers refuse an incarnation that is earlier than the last incarnation that they met, until they
+    /// [forget](crate::remote::LimitsBuilder::forget) the last incarnation, after ten minutes by default. So after a
+    /// start with a clock that is ahead, or after the clock was set back, peers refuse this node for that time. A node
+    /// with a disk avoids the refusal by [`remember_in`](Self::remember_in) with the store of its votes, or by
     /// [`remember`](Self::remember); a node without a disk cannot.
     pub fn incarnation(mut self, incarnation: NodeIncarnation) -> Self {
         self.incarnation = Some(incarnation);
         self
     }
 
-    /// Sets a small file in which this node keeps its last incarnation. Each start uses a later incarnation, whatever
-    /// the wall clock shows. The first start creates the file; its folder must exist. Each node needs a file of its
-    /// own. Default: none.
+    /// Sets a small file in which this node keeps its last incarnation. Each start uses a later incarnation, even if
+    /// the wall clock was set back. The first start creates the file; the folder of the file must exist. Each node
+    /// needs a file of its own. Default: none.
     pub fn remember(mut self, path: impl Into<std::path::PathBuf>) -> Self {
         let file = memory::NodeMemory::File(path.into());
         self.memory.make("remember", file);
@@ -371,7 +373,7 @@ fn carry<M: RemoteMessage>(group: Group<M>) -> MakeCarried {
     Box::new(|limits| Arc::new(GroupCarrier::new(group, limits)))
 }
 
-/// Opens all groups to other hosts. If one fails, no group stays open.
+/// Opens all groups to other hosts. If a group cannot be opened, no group stays open.
 fn open(
     carried: &[Arc<dyn Carried>],
     node: &NodeId,

@@ -2,19 +2,19 @@
 //! the voters, and each bridge gets these nodes as peers.
 //!
 //! Decided here: the effect of a decree on the peers of this node. A decree only adds: a peer that an operator
-//! configured keeps its address and all of its rights, whatever the decree contains. It also gets the right to send
-//! messages as its own voter of the group. A peer that comes from decrees alone has only this right, and stops being a
-//! peer when no decree contains it. The lists of a group are numbered, and a list that arrives after a later list
-//! changes nothing.
+//! configured keeps its address and all of its rights. A decree with voters of the peer also gives the peer the right
+//! to send messages as these voters of the group. A peer that comes from decrees alone has only this right, and stops
+//! being a peer when no decree contains it. The lists of a group are numbered, and a list that arrives after a later
+//! list changes nothing.
 //!
 //! A leader can make an agent a voter only if it receives the agent's messages. So the agent's node may be wanted as a
-//! peer before a decree contains it. Until the next list of that group, or until another agent is wanted at that node,
+//! peer before a decree contains it. Until the next list of the group, or until another agent is wanted at the node,
 //! the agent may observe: this right is enough for the leader to receive the agent's messages.
 //!
 //! If an operator and a decree disagree about a peer, the later decision is used. A removal by an operator is
 //! deliberate, so the next list, which repeats all voters, does not bring the peer back. Only a list with another voter
-//! at that node does, because a person asked for that list. If an operator configures a decreed peer, that
-//! configuration decides from then on how the peer is dialled.
+//! at the node brings the peer back, because a person asked for that list. If an operator configures a decreed peer,
+//! that configuration decides from then on how the peer is dialled.
 //!
 //! Not here: who may decree, which the election decides, and how a peer is dialled.
 
@@ -45,7 +45,7 @@ pub(crate) struct PeerBook {
     epochs: BTreeMap<String, u64>,
 }
 
-/// The sources of a peer, an operator or decrees, and the rights that they gave to it.
+/// The sources of a peer (an operator, decrees), and the rights that they gave to the peer.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 struct PeerSources {
     /// The rights from an operator; `None` for a peer that comes from decrees alone.
@@ -56,8 +56,8 @@ struct PeerSources {
     decreed: BTreeMap<String, BTreeSet<AgentId>>,
     /// The agent of each group at this node that a leader wants as a voter.
     wanted: BTreeMap<String, AgentId>,
-    /// The decreed voters of the peer at the moment when an operator removed it. A list that only repeats these voters
-    /// does not bring the peer back.
+    /// The decreed voters of the peer at the moment when an operator removed the peer. A list that only repeats these
+    /// voters does not bring the peer back.
     removed: BTreeMap<String, BTreeSet<AgentId>>,
 }
 
@@ -129,7 +129,7 @@ impl PeerSources {
 
 impl PeerBook {
     /// Notes that an operator configures this peer. Returns the peer's rights, or `None` if an operator has already
-    /// configured it.
+    /// configured the peer.
     pub(crate) fn configure(
         &mut self,
         node: &NodeId,
@@ -186,7 +186,7 @@ impl PeerBook {
             }
             let there = contacts.iter().filter(|contact| contact.node == *node);
             let there: BTreeSet<_> = there.map(|contact| contact.voter.clone()).collect();
-            // If the list has another voter at the removed node, or none, it was made after the removal. Then the
+            // If the list has another voter at the removed node, or no voter, it was made after the removal. Then the
             // removal no longer counts.
             let is_repeated = |removed: &BTreeSet<_>| !there.is_empty() && there.is_subset(removed);
             sources
@@ -211,7 +211,7 @@ impl PeerBook {
         }
     }
 
-    /// Notes that a leader on this node needs the messages of this agent, to make it a voter; see
+    /// Notes that a leader on this node needs the messages of an agent, to make the agent a voter; see
     /// [`decree`](Self::decree).
     pub(crate) fn want(
         &mut self,

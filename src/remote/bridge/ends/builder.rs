@@ -7,9 +7,9 @@ use super::Ends;
 use crate::remote::{BridgeBuilder, BridgeError, sentinel::Sentinel};
 
 impl BridgeBuilder {
-    /// Sets the sentinel of this process. It reports the end of the process to the peers, so that a quorum does not
-    /// have to wait for the end of the lease of an agent of this process. It needs [`tls`](Self::tls) or
-    /// [`secret`](Self::secret). `None` means no sentinel. Default: none. See [`sentinel`](crate::remote::sentinel).
+    /// Sets the sentinel of this process. The sentinel reports the end of the process to the peers, so that a quorum
+    /// does not have to wait for the end of the lease of an agent of this process. A sentinel needs [`tls`](Self::tls)
+    /// or [`secret`](Self::secret). `None` means no sentinel. Default: none. See [`sentinel`](crate::remote::sentinel).
     #[cfg_attr(docsrs, doc(cfg(feature = "sentinel")))]
     pub fn sentinel(mut self, sentinel: impl Into<Option<Sentinel>>) -> Self {
         self.sentinel = sentinel.into();

@@ -1,7 +1,8 @@
 //! Manages the sentinel of this node: restarts it if it has ended, and gives it the addresses of the peers that it has
 //! to inform.
 //!
-//! Decided here: when another sentinel replaces one that has ended, and when the peers' names are resolved again.
+//! Decided here: when another sentinel replaces a sentinel that has ended, and when the peers' names are resolved
+//! again.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -47,7 +48,7 @@ pub(crate) async fn keep(shared: Arc<BridgeState>, bridge: Addr<RemoteBridge>) {
 }
 
 impl Ends {
-    /// Starts another sentinel if the present one has ended. Returns whether a new one was started.
+    /// Starts another sentinel if the present sentinel has ended. Returns whether a new sentinel was started.
     fn revive(&self, now: Time) -> bool {
         let mut kept = lock(&self.kept);
         let Some(kept) = kept.as_mut() else {
@@ -109,8 +110,8 @@ impl Kept {
 }
 
 /// The times at which a sentinel may be replaced after its end: at once, and then after longer and longer pauses if the
-/// new one soon ends as well. This may happen if a program reads its arguments first: the sentinel is the same program,
-/// and may end there.
+/// new sentinel soon ends as well. A sentinel is the same program, so it may end early if the program reads its
+/// arguments before it starts the sentinel.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Revival {
     /// Number of starts in a row that were soon followed by an end.

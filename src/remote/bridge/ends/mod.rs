@@ -38,7 +38,7 @@ struct Kept {
     sentinel: Sentinel,
     /// The bytes that the sentinel reveals when this process has ended.
     secret: NoticeSecret,
-    /// The addresses to which it has to send its notice; `None` if it has no order yet.
+    /// The addresses to which the sentinel has to send its notice; `None` if it has no order yet.
     ordered: Option<Vec<std::net::SocketAddr>>,
     revival: Revival,
 }

@@ -1,9 +1,9 @@
 //! The admission of inbound connections: limits for all connections, for unready connections, and for each address.
 //!
 //! Decided here: which connection is closed if no slot is free. A new connection gets the slot of a connection that is
-//! not ready: of a silent one before all others, from the address with the most silent connections, and there of the
-//! oldest. If the new connection were refused instead, silent connections could hold all slots and exclude all others.
-//! The addresses of configured peers have slots of their own, for which connections from other addresses do not
+//! not ready. Silent connections lose their slots first: the oldest of them from the address with the most silent
+//! connections. If the new connection were refused instead, silent connections could hold all slots and exclude all
+//! others. The addresses of configured peers have slots of their own, for which connections from other addresses do not
 //! compete. A connection that is ready is never closed for another connection. Not here: how often strangers
 //! (connections from addresses of no peer) may cause a TLS handshake ([`turns`]).
 
@@ -81,9 +81,9 @@ struct Unready {
 /// The addresses from which connections of a peer come.
 #[derive(Debug, Default)]
 struct Whereabouts {
-    /// The addresses that a name server gave for its configured host name.
+    /// The addresses that a name server gave for the peer's configured host name.
     named: BTreeSet<String>,
-    /// The address of its last connection; `None` before the first connection.
+    /// The address of the peer's last connection; `None` before the first connection.
     met: Option<String>,
 }
 
@@ -113,7 +113,7 @@ impl Gate {
         match self.room(&slots, from) {
             Room::Free => {}
             Room::InsteadOf(address, number) => {
-                // The slot is free at once, although the task that held it may need time to end.
+                // The slot is free at once, although the task of the closed connection may need time to end.
                 if let Some(unready) = slots.remove(&address, number) {
                     unready.leave.notify_one();
                 }
@@ -237,7 +237,7 @@ impl Slots {
             address.peers = 0;
         }
         for Whereabouts { named, met } in self.peers.values() {
-            // An address counts once for each peer at it, and has slots for all of these peers.
+            // If several peers have one address, the address has connection slots for each of them.
             let also = met.iter().filter(|met| !named.contains(*met));
             for name in named.iter().chain(also) {
                 let address = self.addresses.entry(name.clone()).or_default();
@@ -256,7 +256,7 @@ impl Address {
         self.peers == 0
     }
 
-    /// Returns the oldest silent connection or, if none is silent, the oldest connection.
+    /// Returns the oldest silent connection or, without a silent connection, the oldest connection.
     fn oldest(&self) -> Option<u64> {
         let mut silent = self.unready.iter().filter(|(_, u)| !u.is_heard);
         let first = silent.next().or_else(|| self.unready.iter().next());

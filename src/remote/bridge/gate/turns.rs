@@ -4,8 +4,8 @@
 //! Decided here: the work of a TLS handshake (a key exchange and a signature, some 0.2 ms) begins for one stranger at a
 //! time, at most once in [`PACE`]. After each part of this work no stranger gets a turn for [`TIMES`] times as long as
 //! the part took. So connections that begin a handshake and end cost other connections almost nothing. Without this
-//! pace, such connections kept this thread busy, and a cluster that restarted took five times as long to elect a
-//! leader. A connection from the address of a peer does not wait for a turn.
+//! pace, such connections kept this thread busy: in a measurement, a cluster that restarted took five times as long to
+//! elect a leader. A connection from the address of a peer does not wait for a turn.
 
 use std::{
     collections::BTreeSet,
@@ -80,7 +80,8 @@ impl Pass {
         .await
     }
 
-    /// Returns whether the connection is a stranger. An error is the time at which a stranger has to ask again.
+    /// Returns whether the connection is a stranger whose turn it is; `false` for a connection from a peer's address.
+    /// An error is the time at which a stranger has to ask again.
     fn ask(&self) -> Result<bool, Instant> {
         let mut slots = lock(&self.gate.slots);
         let address = slots.addresses.get(&self.from);
@@ -106,7 +107,7 @@ impl Drop for WaitingStranger<'_> {
 const PACE: Duration = Duration::from_millis(1);
 /// Factor between the time of a part and the pause after it: strangers get at most a fifth of this thread's time.
 const TIMES: u32 = 4;
-/// Longest pause, however long a part took: the measured time may include another process on the CPU.
+/// Longest pause, also after a longer part: the measured time may include another process on the CPU.
 const MOST: Duration = Duration::from_millis(20);
 
 /// Returns the time that is `span` after `now`. The sum does not overflow, because the spans are short.

@@ -50,7 +50,7 @@ pub(crate) enum Origin {
 /// The way in which a ready connection ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum LinkLoss {
-    /// It broke, or fell silent.
+    /// The connection broke, or fell silent.
     Broken,
     /// The peer announced that it leaves.
     Left,
@@ -87,10 +87,10 @@ pub(crate) enum DialError {
     /// The connection broke before it was ready. This happens if a process is about to end: its host still accepts
     /// connections for it.
     Dropped,
-    /// No answer, or no address for the name.
+    /// No answer came, or the name has no address.
     NoAnswer,
-    /// One side refuses the other, or the address leads back to this bridge. Both may change: the name is resolved
-    /// again at each attempt, and another host may get the address.
+    /// One side refuses the other, or the address leads back to this bridge. The result may change: the name is
+    /// resolved again at each attempt, and another host may get the address.
     Rejected,
     /// The peer knows a later process of this node's name.
     Stale,
@@ -119,11 +119,11 @@ pub(crate) enum PeerChange {
     Up,
     /// Messages use another connection from now on. The application is not informed.
     Relinked,
-    /// Its process has probably ended or left: its agents are suspected.
+    /// The peer's process has probably ended or left: the peer's agents are suspected.
     Gone,
     /// A later incarnation answers: the agents of the earlier incarnation are suspected.
     Restarted,
-    /// It cannot be reached. Whether its process has ended is not known.
+    /// The peer cannot be reached. Whether its process has ended is not known.
     OutOfReach,
 }
 
@@ -136,7 +136,7 @@ pub(crate) struct PeerMachine {
     link: Option<ReadyLink>,
     attempt: DialAttempt,
     reach: Reach,
-    /// The latest incarnation of its process that ever had a ready link; `None` before the first link.
+    /// The latest incarnation of the peer's process that ever had a ready link; `None` before the first link.
     known: Option<NodeIncarnation>,
     /// Number of failed attempts in a row.
     failures: u32,
@@ -166,7 +166,7 @@ enum Reach {
     Doubtful,
     /// The peer cannot be reached.
     Away,
-    /// Its process has ended or has left.
+    /// The peer's process has ended or has left.
     Gone,
 }
 
@@ -278,7 +278,7 @@ impl PeerMachine {
             return; // the link was replaced before
         }
         // Only links that were lost soon are counted as flaps. If links last longer than the longest wait, their losses
-        // cause no more dials than a peer that is away.
+        // cause no more dials than an absent peer does.
         if lasted >= self.backoff.max {
             self.flaps = 0;
         }

@@ -4,8 +4,7 @@
 //! Decided here: the order of announcements and messages. An agent is announced before its first message, and its end
 //! is announced after its last message. So the changes are read together with the waiting messages, and are written in
 //! two parts: one part before the messages, and one after them. Also decided here: a number that became free is not
-//! given to another agent soon, because a message to the former agent may still be on its way, such as a vote that it
-//! asked for.
+//! given to another agent soon, because a message to the former agent, such as a vote, may still be on its way.
 
 use std::{
     collections::{BTreeMap, BTreeSet, VecDeque},
@@ -137,7 +136,7 @@ impl Announcer {
         number < self.given
     }
 
-    /// Compares the present members with the announced ones, and returns the difference, which then counts as
+    /// Compares the present members with the announced members, and returns the difference, which then counts as
     /// announced. `has_said` returns whether a message of a member's present incarnation waits to be written between
     /// the two parts. `spare` is the number of slots that the other side has for new numbers.
     pub(crate) fn update(
@@ -208,7 +207,7 @@ impl Announcer {
                 .members
                 .sort_by_key(|(number, _)| *number);
         }
-        // Set after the members, so that a leader that has just joined already has a number.
+        // The hint is set after the members, so that a leader that has just joined already has a number.
         announcement.before.leader = self.hint(local.leader);
         announcement
     }
@@ -225,7 +224,7 @@ impl Announcer {
         if is_renumbered {
             self.renumber(members);
         } else {
-            // The group follows other rules now: the other side forgets all agents, and their numbers begin at 0.
+            // The group follows other rules now: the other side forgets all agents, and the numbers begin at 0 again.
             *self = Self {
                 // The other side may still send a late message with a former number, which is not a mistake.
                 given: self.given,

@@ -18,8 +18,7 @@ use crate::remote::wire::{Unencodable, encode_payload};
 /// A batch of messages. Their numbers grow, and stay valid until all gaps are closed.
 #[derive(Debug, Default)]
 pub(crate) struct Batch {
-    /// The messages in the order of sending; `None` is a gap, from which a message was removed. The first entry is
-    /// never a gap.
+    /// The messages in the order of sending; `None` is the gap of a removed message. The first entry is never a gap.
     entries: VecDeque<Option<Queued>>,
     /// The number of the first entry.
     first: u64,
@@ -79,7 +78,7 @@ impl Batch {
         self.first.saturating_add(ahead)
     }
 
-    /// Removes the message with that number; `None` if it was removed before.
+    /// Removes the message with this number; `None` if the message was removed before.
     pub(super) fn remove(&mut self, number: u64) -> Option<Queued> {
         let at = usize::try_from(number.checked_sub(self.first)?).ok()?;
         let message = self.entries.get_mut(at)?.take()?;
@@ -103,7 +102,7 @@ impl Batch {
         Some((number, message))
     }
 
-    /// Removes all messages, and keeps a little memory for later ones.
+    /// Removes all messages, and keeps a little memory for later messages.
     pub(crate) fn clear(&mut self) {
         let gone = u64::try_from(self.entries.len()).unwrap_or(u64::MAX);
         // The numbers continue after the removed messages, because a former number must never mean a later message.

@@ -4,8 +4,8 @@
 //! kind from the same sender to the same receivers; any other message is sent, or its loss is counted. If the queue is
 //! full, the newest message is lost. If the peer takes no bytes, the link is closed instead, and all waiting messages
 //! are lost. Messages of applications may use half of the queue, and elections have the rest: so an agent that sends
-//! too much does not end the link. Messages outlast a link that is lost and made again at once; without a link for
-//! [`QUEUE_TIME`] they are out of date.
+//! too much does not end the link. Messages outlast a link that is lost and made again at once; after [`QUEUE_TIME`]
+//! without a link they are out of date.
 
 use std::{
     collections::BTreeMap,
@@ -35,8 +35,8 @@ use crate::{
 pub(crate) struct Outbox {
     /// Largest number of bytes that may wait.
     most: AtomicUsize,
-    /// Time for which the peer takes no bytes, after which a full queue is considered the peer's fault. Before that,
-    /// this side may simply send too much.
+    /// Time without a byte taken by the peer, after which a full queue is considered the peer's fault. Before the end
+    /// of this time, this side may simply send too much.
     grace_period: Duration,
     queue: Mutex<OutboxQueue>,
     /// Notifies the writer that there is a message to send.
@@ -114,8 +114,8 @@ impl Outbox {
         }
     }
 
-    /// Limits the queue to the peer's limits from now on: no message that the peer would not accept, and no more bytes
-    /// than it accepts in time.
+    /// Limits the queue by the peer's limits from now on: the queue takes no message that the peer would not accept,
+    /// and no more bytes than the peer accepts in time.
     pub(crate) fn keep_to(&self, limits: &Limits, theirs: Allowance) {
         self.most.store(most(limits, theirs), Relaxed);
         self.lock().bounds = theirs.bounds;
@@ -160,7 +160,8 @@ impl Outbox {
         }
     }
 
-    /// Returns the number of messages that were lost here: too old, or over the limit.
+    /// Returns the number of messages that were lost on this side, for example because they were too old or the queue
+    /// was full.
     pub(crate) fn lost(&self) -> u64 {
         self.lost.load(Relaxed)
     }
@@ -184,7 +185,7 @@ impl Outbox {
     /// Lets the link `by` take the messages from now on.
     pub(crate) fn link(&self, by: LinkId) {
         let mut queue = self.lock();
-        // Messages that a former link did not send use space: those that are too old are dropped.
+        // Messages that a former link did not send use space. Messages that are too old are dropped.
         self.drop_old(&mut queue);
         if queue.state != QueueState::Closed {
             queue.state = QueueState::Linked;
@@ -207,13 +208,14 @@ impl Outbox {
         Stall(self)
     }
 
-    /// Drops the waiting messages: the peer's process has ended, so they have no receiver.
+    /// Drops the waiting messages. The caller knows that the peer's process has ended, so the messages have no
+    /// receiver.
     pub(crate) fn clear(&self) {
         let mut queue = self.lock();
         self.drop_all(&mut queue);
     }
 
-    /// Closes the queue: the node is no longer a peer.
+    /// Closes the queue. The caller knows that the node is no longer a peer.
     pub(crate) fn close(&self) {
         let mut queue = self.lock();
         queue.state = QueueState::Closed;
@@ -240,7 +242,7 @@ impl Outbox {
     /// Checks the queue, and takes no messages.
     ///
     /// # Errors
-    /// As [`take`](Self::take).
+    /// The errors of [`take`](Self::take).
     pub(crate) fn check(&self) -> Result<(), Outdated> {
         Self::judge(&self.lock())
     }
@@ -356,7 +358,8 @@ impl Outbox {
 }
 
 impl OutboxQueue {
-    /// Returns whether the queue has room for a message. A message that replaces a former one needs none.
+    /// Returns whether the queue has room for a message. A message that replaces an earlier message needs no additional
+    /// room.
     fn has_room(&self, message: &Queued, most: usize) -> bool {
         let bytes = self.bytes.saturating_add(message.size());
         let Some(key) = message.key().filter(|_| bytes > most) else {

@@ -1,6 +1,7 @@
 //! A message that waits in the queue to a node.
 //!
-//! Decided here: the size that such a message counts for, and which later message replaces it. Not here: the queue.
+//! Decided here: the number of bytes that a message takes of the queue's limit, and which later message replaces it.
+//! Not here: the queue.
 
 use std::{ops::Range, sync::Arc};
 
@@ -9,7 +10,7 @@ use actix::clock::Instant;
 use crate::protocol::{AgentId, Incarnation, Member};
 
 /// The key by which one repeated message replaces another: the same kind, of the same sender, to the same receivers.
-/// The kind is part of it, because an acknowledgement must not replace a heartbeat.
+/// The kind is part of the key, because an acknowledgement must not replace a heartbeat.
 pub(super) type RepeatKey = (u32, &'static str, AgentId, Receivers);
 
 /// A message that waits to be sent to another node.
@@ -55,7 +56,7 @@ impl Queued {
             .saturating_add(OVERHEAD)
     }
 
-    /// Returns its key; `None` if no other message replaces it.
+    /// Returns the key of the message; `None` if no other message may replace the message.
     pub(super) fn key(&self) -> Option<RepeatKey> {
         Some((
             self.group,

@@ -1,6 +1,6 @@
 //! Takes the messages that members in this process send to the members of one group on one other node.
 //!
-//! Decided here: a message to all of these members is written without their names.
+//! Decided here: a message to all members of the group on the node is written without their names.
 
 use std::{fmt, sync::Arc};
 
@@ -11,8 +11,8 @@ use crate::{
     remote::{RemoteMessage, carry::Lost},
 };
 
-/// Takes messages for the members of one group on one node. All these members share one sink, so that a message to
-/// many is encoded once and crosses once.
+/// Takes messages for the members of one group on one node. All members of the group on the node share one sink, so
+/// that a message to several of them is encoded once and sent once.
 pub(crate) struct GroupSink {
     pub(crate) group: u32,
     pub(crate) outbox: Arc<Outbox>,

@@ -71,7 +71,8 @@ impl Forgiveness {
             recent.pop_front();
         }
         if recent.len() >= self.most {
-            // Not noted, so that the list stays as short as the limit, however many mistakes a peer makes.
+            // The mistake is not noted, so that the list is never longer than the limit, even if a peer makes many
+            // mistakes.
             return false;
         }
         recent.push_back(now);

@@ -91,7 +91,7 @@ impl LinkDirectory {
         are_allowed
     }
 
-    /// Returns whether another number already means that group.
+    /// Returns whether another number already means the group `name`.
     pub(super) fn has_other(&self, number: u32, name: &AgentId) -> bool {
         let mut groups = self.groups.iter().enumerate();
         groups.any(|(at, group)| {
@@ -109,8 +109,8 @@ impl AnnouncedGroup {
         self.agents.get_mut(index(number))?.as_mut()
     }
 
-    /// Gives a number to an agent, or changes the facts about it. Returns whether that took a new slot. `None` if a
-    /// rule is broken: a number means one agent, an agent has one number, and the numbers have no gaps.
+    /// Gives a number to an agent, or changes the facts about it. Returns whether the agent took a new slot. `None` if
+    /// a rule is broken: a number means one agent, an agent has one number, and the numbers have no gaps.
     fn set(&mut self, number: u32, agent: AnnouncedAgent) -> Option<bool> {
         let at = index(number);
         if self.numbers.get(&agent.id).is_some_and(|n| *n != number) {

@@ -1,8 +1,8 @@
 //! Judges the frames of a link that is ready.
 //!
 //! Decided here: the order of the frames, the rights of the peer, which messages are dropped and which frames end the
-//! link. Not here: the content of a message. Only code that knows the group's messages can decode it, and that code
-//! then asks the group's [`TermGuard`](crate::remote::TermGuard).
+//! link. Not here: the content of a message. Only code that knows the type of the group's messages can decode a
+//! message, and this code then asks the group's [`TermGuard`](crate::remote::TermGuard).
 
 mod budget;
 mod directory;
@@ -31,8 +31,8 @@ use directory::{AnnouncedAgent, LinkDirectory};
 /// 1. [`took`](Self::took) after every read, with the number of bytes.
 /// 2. [`frame`](Self::frame) for every body that [`Frames`](crate::remote::wire::Frames) yields. It returns a
 ///    [`FrameVerdict`]: a change in a group, messages, or a question to answer.
-/// 3. For each of the messages call [`sender`](Self::sender), which returns its group on this side and its agent. Then
-///    decode the payload, check the sender's role, ask the group's guard about the message's
+/// 3. For each of the messages call [`sender`](Self::sender), which returns the group on this side and the sending
+///    agent. Then decode the payload, check the sender's role, ask the group's guard about the message's
 ///    [`term`](crate::protocol::PeerMessage::term), and deliver it. If a number in [`RawMessage::to`] belongs to no
 ///    agent, call [`unknown_agent`](Self::unknown_agent).
 /// 4. For a change of a roster, add or change the members, and ask the guard about the leader's term. If a name belongs
@@ -41,10 +41,11 @@ use directory::{AnnouncedAgent, LinkDirectory};
 /// Every `Err` ends the link. Count every `DropReason`.
 ///
 /// # Rules for a sender
-/// The numbers of a group's agents begin at 0 and leave none out. The number of an agent that left is kept back for a
-/// while, because messages to that agent may be on their way. A group is opened before any other frame about it, and an
-/// agent is announced before its first message. A message may come before the roster with its sender's new incarnation,
-/// but not before the first roster with its sender.
+/// The numbers of a group's agents begin at 0 and have no gap. The number of an agent that left is not given to another
+/// agent for a while, because messages to the former agent may be on their way. A group is opened before any other
+/// frame about it, and an agent is announced before its first message. The first roster with an agent comes before the
+/// agent's first message. A later roster, with a new incarnation of the agent, may come after the first message of that
+/// incarnation.
 #[derive(Debug)]
 pub struct Inbound {
     bounds: Bounds,
@@ -62,11 +63,11 @@ pub struct Inbound {
 /// Whether this side has a group that a peer announces.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum GroupStanding {
-    /// It is carried here, under this number of this side.
+    /// This side carries the group, under the contained number.
     Carried(usize),
-    /// It is not carried here.
+    /// This side does not carry the group.
     Unknown,
-    /// It is carried here, but follows other rules or another list of voters.
+    /// This side carries the group, but by other rules or with another list of voters.
     Mismatch,
 }
 
@@ -206,7 +207,7 @@ impl Inbound {
         // Rights are checked when an agent is announced: an unannounced agent was never checked.
         let agent = from.ok_or(Closed::FromNotAllowed)?;
         let incarnation = Some(message.incarnation);
-        // A message of an earlier incarnation, or of one whose end was announced, does not count.
+        // A message of an earlier incarnation, or of an incarnation whose end was announced, does not count.
         let is_former = incarnation < agent.incarnation || incarnation <= agent.ended;
         if is_former {
             return Ok(Err(DropReason::FormerIncarnation));
@@ -222,7 +223,7 @@ impl Inbound {
         }))
     }
 
-    /// Notes that a message was for an agent that is not here.
+    /// Notes that a message was for an agent that does not exist here.
     ///
     /// # Errors
     /// `Closed::UnknownTargets` when there were too many.
@@ -265,7 +266,8 @@ impl Inbound {
                     .map(FrameVerdict::Roster)
             }
             GroupStanding::Mismatch => Ok(FrameVerdict::Drop(DropReason::Mismatch)),
-            // A peer may have many groups that are not here. Each opening is counted, but is not a mistake of the peer.
+            // A peer may have many groups that this side does not carry. Each opening of such a group is counted, but
+            // is not a mistake of the peer.
             GroupStanding::Unknown if roster.opening.is_some() => {
                 Ok(FrameVerdict::Drop(DropReason::UnknownGroup))
             }
@@ -291,7 +293,7 @@ impl Inbound {
         if self.directory.has_other(number, &name) {
             return Err(Closed::Protocol);
         }
-        // The driver notes the opening, so it must be one that counts.
+        // `standing` lets the driver note the opening, so it is called after the checks above.
         let standing = standing(opening);
         // A group is opened once, and again when its agents have all ended and new agents follow other rules.
         let is_anew = self.directory.group(number).is_some() && standing != GroupStanding::Unknown;
@@ -353,7 +355,8 @@ impl Inbound {
         };
         let known = self.directory.set(group, number, agent);
         known.ok_or(Closed::Protocol)?;
-        // One agent too many may be noted by now; this is harmless, since the directory ends with the link.
+        // The directory may already contain one agent too many. This is harmless, since the directory ends with the
+        // link.
         if self.directory.entries > self.limits.agents() {
             return Err(Closed::TooManyAgents);
         }

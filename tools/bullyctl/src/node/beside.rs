@@ -1,9 +1,10 @@
-//! The places at which the other nodes of a cluster may be reached, from the place of one of them.
+//! Finds the places (sockets and URLs) at which the other nodes of a cluster may be reached, from the place of one
+//! node.
 //!
 //! Decided here: a socket of the same host has the same path with the other node's name in it, if there is such a file;
-//! routes are at the other node's host with the same port and path. The URL that an agent publishes about itself gives
-//! the port, and no host: a node must not lead a client to a host that the operator has not named. The token goes to the
-//! first node alone. Not here: which nodes there are (`watch/known.rs`), and whether the right node answers
+//! routes are at the other node's host, with the same port and path. The URL that an agent publishes about itself gives
+//! the port, and no host: a node must not lead a client to a host that the operator has not named. The token goes to
+//! the first node alone. Not here: which nodes exist (`watch/known.rs`), and whether the right node answers
 //! (`watch/all.rs`).
 
 use std::path::{Component, Path, PathBuf};
@@ -18,7 +19,7 @@ pub(crate) struct Beside<'a> {
     /// Names of the first node and of its agents, each with the name that replaces it in the path of the other node's
     /// socket.
     pub(crate) names: Vec<(&'a str, &'a str)>,
-    /// The address at which the first node dials the other one; `None` if it dials none.
+    /// The address at which the first node dials the other node; `None` if the first node does not dial it.
     pub(crate) address: Option<&'a str>,
     /// The texts that the other node's agents publish about themselves.
     pub(crate) about: Vec<&'a str>,
@@ -44,7 +45,7 @@ impl Node {
         }
     }
 
-    /// Returns the place, for people.
+    /// Returns the place as text for people.
     pub(crate) fn place(&self) -> String {
         match self {
             Self::Socket(path) => path.display().to_string(),
@@ -88,7 +89,8 @@ fn urls(base: &str, other: &Beside<'_>) -> Vec<String> {
     let path = first.path().trim_end_matches('/');
     let mut urls = Vec::new();
     for about in other.about.iter().filter_map(|text| parsed(text)) {
-        // The operator has named the host that the first node dials or, if it dials none, the first node's own host.
+        // The operator has named the host that the first node dials or, if the first node does not dial the other node,
+        // the first node's own host.
         let is_named = about.host().is_some_and(|host| {
             dialled == Some(host) || dialled.is_none() && first.host() == Some(host)
         });
@@ -103,7 +105,7 @@ fn urls(base: &str, other: &Beside<'_>) -> Vec<String> {
     urls
 }
 
-/// Returns the URL, if it is one of plain HTTP without a user.
+/// Returns the URL, if it is a URL of plain HTTP without a user.
 fn parsed(url: &str) -> Option<Uri> {
     let uri: Uri = url.parse().ok()?;
     let is_plain = uri.scheme_str() == Some("http");
@@ -194,7 +196,7 @@ mod tests {
             beside(first, None, &["http://10.0.0.1:9090", "http://10.0.0.3:1"]),
             ["http://10.0.0.1:9090/bully"]
         );
-        // Two nodes of one host have different ports, and only their texts have these ports.
+        // Two nodes of one host have different ports, and only the texts of their addresses show the ports.
         let here = Some("127.0.0.1:7401");
         assert!(beside("http://127.0.0.1:8080", here, &[]).is_empty());
         assert_eq!(

@@ -61,7 +61,7 @@ impl Routes {
         let answer = agent(within).get(format!("{}/{path}", self.base)).call();
         let (status, body) = self.read(answer)?;
         match (status, path) {
-            // 503: no agent leads at present, and the body explains why.
+            // Status 503: no agent leads at present, and the body has the reason.
             (StatusCode::OK, _) | (StatusCode::SERVICE_UNAVAILABLE, HEALTH) => parse(&body),
             (other, _) => Err(self.odd(other, &body)),
         }

@@ -6,7 +6,7 @@ mod http;
 mod socket;
 #[cfg(not(unix))]
 mod socket {
-    //! A system without local sockets.
+    //! The replacement on a system without local sockets.
 
     use std::{path::Path, time::Duration};
 
@@ -35,9 +35,9 @@ use http::Routes;
 
 /// A node.
 pub(crate) enum Node {
-    /// Reached by its socket.
+    /// A node that is reached by its socket.
     Socket(PathBuf),
-    /// Reached by its routes.
+    /// A node that is reached by its routes.
     Routes(Routes),
 }
 
@@ -75,7 +75,7 @@ impl Node {
         self.report_within(PATIENCE)
     }
 
-    /// Returns the node's report, if it comes within that time.
+    /// Returns the node's report, if the report comes within the time `within`.
     pub(crate) fn report_within(&self, within: Duration) -> Result<Report, Failure> {
         match self {
             Self::Socket(path) => socket::ask(path, &json!("report"), within),

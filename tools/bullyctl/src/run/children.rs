@@ -24,7 +24,7 @@ pub(super) fn adopt_orphans() -> io::Result<()> {
     Ok(set_child_subreaper(Some(getpid()))?)
 }
 
-/// Returns the children, including those that have ended and are not reaped.
+/// Returns the children, including children that have ended and are not reaped yet.
 pub(super) fn children() -> io::Result<Vec<Pid>> {
     let mut found = Vec::new();
     for task in fs::read_dir("/proc/self/task")? {

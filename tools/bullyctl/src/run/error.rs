@@ -1,7 +1,6 @@
 //! The reasons why a command does not run, their remedies and exit codes.
 //!
-//! The codes are those of `timeout`, `env` and the container engines, so that they differ from the usual exit codes of
-//! commands.
+//! `timeout`, `env` and the container engines use the same codes, which differ from the usual exit codes of commands.
 
 use std::{ffi::OsString, io};
 
@@ -46,7 +45,7 @@ pub(crate) enum RunFailure {
     /// The command does not exist.
     #[error("{} is not found: name a program by its path, or one in a folder of PATH", .0.display())]
     NotFound(OsString),
-    /// The host does not allow something that a run needs.
+    /// The host does not allow a facility that a run needs.
     #[error(
         "this process cannot use {what}: look what its container or its limits forbid ({error})"
     )]

@@ -1,9 +1,9 @@
 //! The messages between `bullyctl` and the guard.
 //!
-//! They share a socket pair that keeps messages apart (`SOCK_SEQPACKET`), so each message arrives whole. The guard has
-//! its end as the standard input: 0, 1 and 2 are the only descriptors that a process can name without `unsafe`. A
-//! socket pair has no name, so no other process can connect. The user's standard input comes with the first order, as
-//! a descriptor (`SCM_RIGHTS`).
+//! The two processes share a socket pair that keeps messages apart (`SOCK_SEQPACKET`), so each message arrives whole.
+//! The guard has its end as the standard input: 0, 1 and 2 are the only descriptors that a process can name without
+//! `unsafe`. A socket pair has no name, so no other process can connect. The user's standard input comes with the first
+//! order, as a descriptor (`SCM_RIGHTS`).
 //!
 //! A message is JSON. Both ends are the same executable, so there are no versions.
 

@@ -6,7 +6,7 @@
 //!
 //! Decided here: the end of the command. The guard kills the command at the deadline less the margin, by the clock that
 //! counts a suspend, even if `bullyctl` sends nothing. It kills the command at once when `bullyctl` has ended: then the
-//! other end of the socket is closed, and the kernel sends the parent-death signal. The kernel also sends that signal
+//! other end of the socket is closed, and the kernel sends the parent-death signal. The kernel also sends this signal
 //! if only the thread that started the guard has ended, so the guard checks whether it still has the same parent.
 //!
 //! The command is a process group of its own. The guard kills the group while its leader is not reaped: until then no
@@ -115,7 +115,7 @@ impl Guard {
         adopt_orphans()?;
         let (signals, written) = UnixStream::pair()?;
         signals.set_nonblocking(true)?;
-        // These signals wake the guard but do not end it: a signal to the whole service reaches the guard too.
+        // The signals below wake the guard but do not end it: a signal to the whole service reaches the guard too.
         for signal in [SIGCHLD, SIGTERM, SIGINT, SIGHUP, SIGQUIT] {
             pipe::register(signal, written.try_clone()?)?;
         }
@@ -152,7 +152,8 @@ impl Guard {
         }))
     }
 
-    /// Waits until the command and all its processes have ended. Returns `None` if it is unknown whether they have.
+    /// Waits until the command and all its processes have ended. Returns `None` if it is unknown whether they have
+    /// ended.
     fn watch(&mut self) -> Option<CommandEnd> {
         loop {
             let is_alone = self.read_orders() || getppid() != self.parent;
@@ -225,7 +226,7 @@ impl Guard {
         }
     }
 
-    /// Kills all remaining processes of the command; `None` if it is unknown whether one is left.
+    /// Kills all remaining processes of the command. Returns `None` if it is unknown whether a process is left.
     fn end(&self, cause: EndCause) -> Option<CommandEnd> {
         let status = loop {
             // A process that forks while it is killed leaves no child: a fork fails while a signal is pending.
@@ -290,7 +291,7 @@ fn number(process: Pid) -> u32 {
     process.as_raw_nonzero().get().unsigned_abs()
 }
 
-/// Returns the setting of the timer. For a deadline that never comes it is zero, which unsets the timer.
+/// Returns the setting of the timer. For a deadline that never comes the setting is zero, which unsets the timer.
 fn once(at: u64) -> Itimerspec {
     let nanos = match at {
         NEVER => 0,

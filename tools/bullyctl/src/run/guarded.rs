@@ -1,9 +1,9 @@
 //! One run of the command, in the process of `bullyctl`: its guard, its deadline, and its end.
 //!
 //! Decided here: the effects of a renewal, a step-down and a silent guard. The guard ends the command. A guard that
-//! does not end the command in time is killed. The command ends with its guard, in whatever way the guard ends
-//! (`wrapper.rs`). The command's orphans become children of this process, which kills them. So either of the two
-//! processes may be killed or stand still.
+//! does not end the command in time is killed. The command ends with its guard, for every kind of the guard's end
+//! (`wrapper.rs`). The command's orphans become children of this process, which kills them. So the command ends even if
+//! one of the two processes is killed or stands still.
 
 use std::{
     ffi::OsString,
@@ -50,16 +50,17 @@ use super::{
 #[derive(Clone, Debug)]
 pub(super) struct GuardedCommand<'a> {
     pub(super) words: &'a [OsString],
-    /// Variables that are set in its environment, or removed from it.
+    /// Variables that are set in the command's environment, or removed from it.
     pub(super) variables: Vec<(&'static str, Option<String>)>,
 }
 
-/// A running guard and its command. Dropping it ends both, and waits for their end.
+/// A running guard and its command. A drop ends the guard and the command, and waits for their end.
 #[derive(Debug)]
 pub(super) struct Guarded {
     socket: AsyncFd<OwnedFd>,
     guard: Child,
-    /// Children of this process that do not belong to the command, such as those of a shell that became this process.
+    /// Children of this process that do not belong to the command, such as the children of a shell that became this
+    /// process.
     spared: Vec<Pid>,
     limits: Limits,
     clock: BootClock,
@@ -250,7 +251,7 @@ impl Guarded {
         if let GuardState::Over(end) = self.state {
             return end;
         }
-        // The guard takes this for the end of this process, and kills the command.
+        // The guard considers the shutdown the end of this process, and kills the command.
         shutdown(self.socket.get_ref(), Shutdown::Write).ok();
         let is_silent = loop {
             match self.hear_within(self.limits.patience()) {

@@ -25,7 +25,8 @@ impl Limits {
         Self { margin, drain }
     }
 
-    /// Makes the limits of a guard. They need no drain: `bullyctl` puts the end of the drain into the deadline.
+    /// Makes the limits of a guard. The limits of a guard need no drain: `bullyctl` puts the end of the drain into the
+    /// deadline.
     pub(crate) fn of_guard(margin: Duration) -> Self {
         let drain = Duration::ZERO;
         Self { margin, drain }
@@ -49,7 +50,8 @@ impl Limits {
         before(deadline, self.margin / 2)
     }
 
-    /// Returns whether the lease is too short to start a command. Chosen: two margins must be left until its kill.
+    /// Returns whether the lease is too short to start a command. Chosen: two margins must be left until the kill of
+    /// the command.
     pub(crate) fn is_short(&self, holds_for: Option<Duration>) -> bool {
         holds_for.is_some_and(|left| left < self.margin * 3)
     }
@@ -87,8 +89,8 @@ fn before(deadline: u64, span: Duration) -> u64 {
 /// Limits of the margin, chosen: a kill takes some milliseconds, whether the lease is short or long.
 const LEAST_MARGIN: Duration = Duration::from_millis(5);
 const MOST_MARGIN: Duration = Duration::from_secs(1);
-/// Shortest time between two checks, chosen. Without it, checks near a deadline would follow each other without a
-/// pause.
+/// Shortest time between two checks, chosen. Without this limit, checks near a deadline would follow each other without
+/// a pause.
 const SHORTEST_LOOK: Duration = Duration::from_millis(5);
 /// Longest time between two checks, chosen. A suspend stops the timer of a check. With a longer time, a hanging guard
 /// is killed later after a suspend.

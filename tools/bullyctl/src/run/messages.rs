@@ -5,8 +5,8 @@
 //! ```
 //!
 //! Decided here: a line that finds no room is lost, and the number of lost lines is printed later. The reader of a pipe
-//! may stop reading, and then each write to it waits. If the thread that leads waited, it would not ask the command to
-//! end, while the agent, on a thread of its own, gives the leadership away.
+//! may stop reading, and then each write to the pipe waits. If the thread that leads waited, it would not ask the
+//! command to end, while the agent, on a thread of its own, gives the leadership away.
 
 use std::{
     io::{self, Write},
@@ -41,7 +41,7 @@ pub(super) fn start() -> io::Result<()> {
     Ok(())
 }
 
-/// Waits until all messages are written, but no longer than a second.
+/// Waits until all messages are written, but at most for a second.
 pub(super) fn flush() {
     let lines = MESSAGES.lines();
     let has_more = |lines: &mut Lines| lines.is_writing || !lines.waiting.is_empty();

@@ -168,8 +168,8 @@ impl Service<'_> {
     ) {
         let deadline = match (signal, self.guard.get()) {
             (Some(_), None) => {
-                // This host may begin to lead before it has left: the work must not start a command, which would
-                // have no time to end.
+                // This host may begin to lead before it has left. The work must not start a command then, because the
+                // command would have no time to end.
                 session.lead = Lead::Over;
                 SOON
             }
@@ -275,7 +275,7 @@ impl Service<'_> {
     }
 }
 
-/// A running command. Its drop reports the end of the command, however the leadership ends.
+/// A running command. The drop of this value reports the end of the command, for every end of the leadership.
 struct RunningCommand<'a> {
     service: &'a Service<'a>,
     guarded: Guarded,

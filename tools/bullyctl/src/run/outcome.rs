@@ -49,8 +49,9 @@ impl CommandEnd {
         }
     }
 
-    /// Returns whether the command runs again in the same leadership. It does if a renewal was late, which is not a
-    /// failure of the command. With `--once` only a command that was never started may run then.
+    /// Returns whether the command runs again in the same leadership. A command runs again if a renewal was late,
+    /// because a late renewal is not a failure of the command. With `--once` only a command that was never started runs
+    /// again.
     pub(crate) fn is_repeated(self, is_once: bool) -> bool {
         match self.cause {
             EndCause::Late => true,

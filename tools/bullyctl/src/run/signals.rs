@@ -4,7 +4,8 @@ use std::io;
 
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
-/// INT, TERM, HUP and QUIT. Once this listens, none of them ends this process by itself.
+/// The signals INT, TERM, HUP and QUIT. From the first value of this type on, none of these signals ends this process
+/// by itself.
 #[derive(Debug)]
 pub(super) struct EndSignals {
     interrupt: Signal,

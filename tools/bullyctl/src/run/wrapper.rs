@@ -34,7 +34,7 @@ pub(super) fn words(command: &[OsString]) -> Vec<OsString> {
     own.into_iter().chain(command.iter().cloned()).collect()
 }
 
-/// Becomes the command, and returns only if that fails.
+/// Becomes the command, and returns only if the change fails.
 pub(crate) fn live(args: &WrapperArgs) -> ExitCode {
     let Some((program, words)) = args.command.split_first() else {
         return ExitCode::from(NOT_FOUND);

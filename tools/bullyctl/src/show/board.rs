@@ -2,8 +2,9 @@
 //!
 //! Decided here: the contents of the table, and the text that keeps it in its place on a terminal. Each row is cut at
 //! the edge of the terminal, with a mark, so that a frame has the same number of lines here and on the screen. The
-//! findings are below the table, and long ones continue in the next line. A frame is never so tall that its first line
-//! leaves the screen: its last line then counts the lines that are left out. Not here: when the node is asked (`watch.rs`).
+//! findings are below the table, and a long finding continues in the next line. The first line of a frame never leaves
+//! the screen: if a frame would be too tall, its last line has the number of lines that are left out. Not here: when
+//! the node is asked (`watch.rs`).
 
 use std::{borrow::Cow, fmt::Write};
 
@@ -75,7 +76,7 @@ pub(super) fn role(agent: &AgentReport) -> String {
     }
 }
 
-/// Returns the worst finding, which is the second line of the text, if there is one.
+/// Returns the worst finding, which is the second line of the text; `None` without a finding.
 fn reason(why: &Explanation) -> Option<String> {
     let finding = why.text.lines().nth(1)?;
     Some(finding.trim_start_matches("- ").to_owned())

@@ -91,7 +91,8 @@ pub(crate) fn status(report: &Report) -> String {
     text
 }
 
-/// Returns the voters as each agent of the node knows them, for programs; none if its election has no list of voters.
+/// Returns the voters as each agent of the node knows them, for programs. The list is empty for an agent whose election
+/// has no list of voters.
 pub(crate) fn electorates(report: &Report) -> Vec<Value> {
     let agents = report.agents.iter();
     let electorates = agents.map(|agent| {

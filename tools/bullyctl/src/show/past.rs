@@ -1,7 +1,7 @@
 //! The past of a node's groups, for people.
 //!
-//! Decided here: one line for each leadership, with the last one at the bottom, where a terminal shows it; times in
-//! UTC; and the number of lines. Not here: the contents of the past (`actix_bully::history`).
+//! Decided here: one line for each leadership, with the last leadership at the bottom, where a terminal shows it; times
+//! in UTC; and the number of lines. Not here: the contents of the past (`actix_bully::history`).
 
 use std::{fmt::Write, time::Duration};
 
@@ -66,7 +66,7 @@ fn row(one: &Leadership) -> [String; 6] {
     ]
 }
 
-/// Returns a span in the one or two units that suit it.
+/// Returns a span in one or two suitable units.
 fn span(millis: u64) -> String {
     let (seconds, minutes) = (millis / 1_000, millis / 60_000);
     match millis {

@@ -1,6 +1,6 @@
 //! The schedules of the node's agents.
 //!
-//! Decided here: which counts an operator reads first. The JSON has all of them.
+//! Decided here: which counts an operator reads first. The JSON has all counts.
 
 use std::fmt::Write;
 
@@ -21,7 +21,7 @@ pub(crate) fn listed(report: &Report) -> Vec<Value> {
     report.agents.iter().map(of).collect()
 }
 
-/// Returns the text about the schedules of each agent of the node. The counts are those of this host.
+/// Returns the text about the schedules of each agent of the node. The counts cover the ticks of this host only.
 pub(crate) fn schedules(report: &Report) -> String {
     let mut text = String::new();
     for agent in &report.agents {

@@ -1,9 +1,9 @@
 //! Asks every node of a cluster, and keeps their last answers.
 //!
-//! Decided here: the first node reports which nodes exist; the others are asked at the same time, each for a second at
-//! most; an answer of a node with another name is ignored; a node that no longer answers, or is no longer asked, keeps
-//! its last answer, with its age. Not here: the places of the other nodes (`node/beside.rs`), and the table
-//! (`show/all.rs`).
+//! Decided here: the first node reports which nodes exist; the other nodes are asked at the same time, each for a
+//! second at most; an answer of a node with another name is ignored; a node that no longer answers, or is no longer
+//! asked, keeps its last answer, with its age. Not here: the places of the other nodes (`node/beside.rs`), and the
+//! table (`show/all.rs`).
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -16,7 +16,7 @@ use actix_bully::operate::Report;
 use super::known::{KnownNode, beside, known, name_of, report_of};
 use crate::{failure::Failure, node::Node};
 
-/// All nodes that the first one knows.
+/// All nodes that the first node knows.
 pub(crate) struct Everyone<'a> {
     first: &'a Node,
     /// The name of the first node, once it has answered.
@@ -46,7 +46,7 @@ pub(crate) struct SeenNode<'a> {
 }
 
 impl SeenNode<'_> {
-    /// Returns whether it answered when it was asked last.
+    /// Returns whether the node answered when it was asked last.
     pub(crate) fn answers(&self) -> bool {
         self.report.is_some() && self.age.is_none()
     }
@@ -62,7 +62,7 @@ impl<'a> Everyone<'a> {
         }
     }
 
-    /// Asks all nodes. It is a failure if the first one has never answered.
+    /// Asks all nodes. Fails if the first node has never answered.
     #[expect(clippy::disallowed_methods, reason = "it times answers for a person")]
     pub(crate) fn look(&mut self) -> Result<(), Failure> {
         self.failures.clear();
@@ -104,7 +104,7 @@ impl<'a> Everyone<'a> {
         Ok(())
     }
 
-    /// Returns the nodes: the first one, then the others by name.
+    /// Returns the nodes: the first node, then the other nodes by name.
     pub(crate) fn nodes(&self) -> Vec<SeenNode<'_>> {
         let Some(HeardNode { report, .. }) = self.heard.get(&self.name) else {
             return Vec::new();
@@ -151,7 +151,7 @@ fn ask_all(first: &Node, report: &Report, others: &BTreeMap<&str, KnownNode<'_>>
     })
 }
 
-/// Asks a node at one place after the other, until the right one answers.
+/// Asks a node at one place after the other, until the right node answers.
 fn ask(name: &str, node: &KnownNode<'_>, places: &[Node]) -> Result<Report, String> {
     let mut why = String::new();
     for place in places {

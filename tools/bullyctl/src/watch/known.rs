@@ -2,8 +2,8 @@
 //!
 //! Decided here: three kinds of nodes count: the peers of its bridge, the nodes on which members of its groups run, and
 //! the agents in the store of a lease. A contender of a store is a node with its agent's name, because the store knows
-//! no other name. So only this agent of the node's report is used. Not here: where these nodes are reached
-//! (`node/beside.rs`), and what they say themselves (`all.rs`).
+//! no other name. So only the contender's agent is used from the report of its node. Not here: where these nodes are
+//! reached (`node/beside.rs`), and the nodes' own reports (`all.rs`).
 
 use std::collections::BTreeMap;
 
@@ -14,14 +14,14 @@ use actix_bully::{
 
 use crate::node::Beside;
 
-/// A node, as the first one knows it.
+/// A node, as the first node knows it.
 #[derive(Debug, Default)]
 pub(crate) struct KnownNode<'a> {
     pub(crate) link: Option<&'a LinkReport>,
     pub(crate) agents: Vec<KnownAgent<'a>>,
 }
 
-/// An agent of another node, as the first one knows it.
+/// An agent of another node, as the first node knows it.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct KnownAgent<'a> {
     pub(crate) group: &'a str,
@@ -106,7 +106,7 @@ pub(crate) fn about_of<'a>(own: &'a AgentReport, row: &'a ContenderReport) -> Op
     about.or(row.about.as_ref())
 }
 
-/// Returns the part of a report that belongs to the node `name`, if any.
+/// Returns the part of a report that belongs to the node `name`; `None` if no part belongs to it.
 pub(crate) fn report_of(mut report: Report, name: &str, node: &KnownNode<'_>) -> Option<Report> {
     let is_row = |it: &KnownAgent<'_>| matches!(it.sign, KnownSign::Row(_));
     if node.link.is_some() || !node.agents.iter().all(is_row) {
@@ -120,7 +120,8 @@ pub(crate) fn report_of(mut report: Report, name: &str, node: &KnownNode<'_>) ->
     (!report.agents.is_empty()).then_some(report)
 }
 
-/// Returns the facts that the first node knows about another node. From them `Node::beside` derives the places to ask.
+/// Returns the facts that the first node knows about another node. `Node::beside` derives the places to ask from these
+/// facts.
 pub(crate) fn beside<'a>(report: &'a Report, name: &'a str, node: &KnownNode<'a>) -> Beside<'a> {
     let mut names: Vec<_> = name_of(report).into_iter().map(|own| (own, name)).collect();
     for own in &report.agents {

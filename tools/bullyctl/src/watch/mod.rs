@@ -1,6 +1,6 @@
 //! Prints a line for each change that matters; on a terminal, keeps a table up to date.
 //!
-//! Decided here: lines or a table. If the output goes to a file or a pipe, or if the user asks for lines, it prints
+//! Decided here: lines or a table. Lines are printed if the output goes to a file or a pipe, or if the user asks for
 //! lines. Not here: which other nodes are watched, and how they are asked (`known.rs`, `all.rs`).
 
 mod all;
@@ -26,8 +26,7 @@ enum Watched<'a> {
 }
 
 impl Watched<'_> {
-    /// Looks at the nodes. Returns the lines, each after its key. The key is the line without the values that change all
-    /// the time.
+    /// Asks the nodes. Returns each line with its key: the line without the values that change all the time.
     fn lines(&mut self, is_json: bool) -> Result<Vec<(String, String)>, Failure> {
         match self {
             Self::One(node) => {
@@ -50,7 +49,7 @@ impl Watched<'_> {
         }
     }
 
-    /// Looks at the nodes. Returns the table, and the sentences below it.
+    /// Asks the nodes. Returns the table, and the sentences below the table.
     fn board(&mut self) -> Result<String, Failure> {
         match self {
             Self::One(node) => {
@@ -66,7 +65,7 @@ impl Watched<'_> {
     }
 }
 
-/// Looks at the node, or at all nodes that it knows, until enough lines were printed.
+/// Asks the node, or all nodes that it knows, until enough lines were printed.
 ///
 /// If the node does not answer at first, that is a failure. If it stops answering later, a line reports this, and the
 /// watch waits for the node.
@@ -130,7 +129,7 @@ pub(crate) fn watch(node: &Node, watch: &Watch, is_json: bool) -> Result<(), Fai
     }
 }
 
-/// Keeps a table on the terminal up to date, until it is interrupted.
+/// Keeps a table on the terminal up to date, until a signal ends the program.
 ///
 /// If the node does not answer at first, that is a failure. If it stops answering later, a line below the last table
 /// reports this.

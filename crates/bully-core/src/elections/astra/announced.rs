@@ -5,7 +5,7 @@
 //! stops when it receives the announcement, and reports that it stopped; only then does the better agent lead. If no
 //! message of the former leader comes, the better agent leads after one more deadline. If the deadline exceeds twice
 //! the delay, the former leader has received the announcement by then, and its own answer has arrived. The new leader
-//! then announces itself to the former one again.
+//! then announces itself to the former leader again.
 
 use super::{
     BullyTimer, Elect, Elected, Resign, Step,
@@ -14,7 +14,7 @@ use super::{
 use crate::elections::message::Announcement;
 use crate::protocol::{AgentId, Leader, Score, Term, Time};
 
-/// The state of an agent that has announced itself. It does not consider itself leader yet.
+/// The state of an agent that has announced itself and does not consider itself leader yet.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Announced {
     pub term: Term,
@@ -45,8 +45,8 @@ impl Announced {
         Next::Become(Change::Acquire(self.term, self.score))
     }
 
-    /// Answers a question in the same way as a leader. The answer makes a former leader stop for this agent, and tells
-    /// a better agent that it has to wait.
+    /// Answers a question in the same way as a leader. After the answer a former leader stops for this agent, and a
+    /// better agent waits.
     pub(super) fn on_elect(&self, from: &AgentId, elect: &Elect, step: &mut Step<'_>) -> Next {
         answer(self.term, self.score, from, elect, step)
     }
@@ -68,8 +68,8 @@ impl Announced {
         Next::follow(said)
     }
 
-    /// Leads if a `Resign` of the former leader has arrived, from that leader itself or through another agent. The
-    /// message must name this agent as successor, or name no agent.
+    /// Leads if a `Resign` of the former leader has arrived, from the former leader itself or through another agent.
+    /// The message must name this agent as successor, or name no agent.
     pub(super) fn on_resign(&self, from: &AgentId, resign: &Resign, step: &Step<'_>) -> Next {
         let is_vacant = match &resign.successor {
             Some(successor) => *successor == step.core.me.id,
@@ -100,8 +100,8 @@ impl Announced {
         self.lead()
     }
 
-    /// Announces the new score to the agents that follow this agent already. Without a score, tells them that this
-    /// agent does not lead.
+    /// Announces the new score to the agents that follow this agent already. Without a score, informs these agents that
+    /// this agent does not lead.
     pub(super) fn on_score(&mut self, score: Option<Score>, step: &mut Step<'_>) -> Next {
         if let Some(score) = score {
             self.score = score;

@@ -23,7 +23,7 @@ pub(super) enum Change {
     /// No leader is known. The agent holds an election in this slot; without a slot it waits until another agent asks
     /// it.
     Idle { slot: Option<usize> },
-    /// The agent holds an election. It need not ask the agents of `failed_election`, which rank below it.
+    /// The agent holds an election. The agent need not ask the agents of `failed_election`, which rank below it.
     HoldElection { failed_election: BTreeSet<AgentId> },
     /// The agent waits for an agent that ranks above it.
     Defer {

@@ -7,9 +7,9 @@ use crate::protocol::Timings;
 /// The parameters of an ASTRA election; the same at every member.
 ///
 /// A leader always leaves the leadership to a higher-ranked agent: these rules have neither a
-/// [`Preemption`](crate::elections::policy::Preemption) nor a margin. The leader continues to lead until that agent
-/// announces itself, after the deadline. No setting gives the original rules of ASTRA. By those rules a group may have
-/// no leader for the deadline after each change of a score ([`astra`](super)).
+/// [`Preemption`](crate::elections::policy::Preemption) nor a margin. The leader continues to lead until the
+/// higher-ranked agent announces itself, after the deadline. No setting gives the original rules of ASTRA. By those
+/// rules a group may have no leader for the deadline after each change of a score ([`astra`](super)).
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct AstraConfig {
     /// Waits and deadlines. Default: [`Timings::astra`], whose deadline is ASTRA's 2 seconds.
@@ -18,8 +18,9 @@ pub struct AstraConfig {
     pub timings: Timings,
     /// Longest time between the step-down of a leader and the end of its work. Default: 5 s.
     pub drain: Duration,
-    /// Time after a step-down in which the agent ranks below all others, because it would otherwise be elected again at
-    /// once. This time ends early if the agent's score is set or the agent is told to campaign. Default: 60 s.
+    /// Time after a step-down in which the agent ranks below all other agents, because it would otherwise be elected
+    /// again at once. This time ends early if the agent's score is set or the agent gets the command to campaign.
+    /// Default: 60 s.
     pub cooldown: Duration,
 }
 

@@ -41,7 +41,7 @@ impl Deferring {
     }
 
     /// Answers, and continues to wait (rule `answer-from-above`). By ASTRA's original rules, each question to a waiting
-    /// agent starts another election of that agent: up to 2^k elections if it ranks above k others.
+    /// agent starts another election of the waiting agent: up to 2^k elections if it ranks above k other agents.
     pub(super) fn on_elect(&mut self, from: &AgentId, elect: &Elect, step: &mut Step<'_>) -> Next {
         if !step.competes_above(elect.score, from) {
             self.failed_election.remove(from);
@@ -52,8 +52,8 @@ impl Deferring {
         Next::Stay
     }
 
-    /// Removes the sender from `failed_election`: it ranks above now, even if its score was lower when it asked (rule
-    /// `defer-on-ok`).
+    /// Removes the sender from `failed_election`: now the sender ranks above this agent, even if the sender's score was
+    /// lower when it asked (rule `defer-on-ok`).
     pub(super) fn on_ok(&mut self, from: &AgentId, step: &Step<'_>) -> Next {
         self.failed_election.remove(from);
         Next::ignore(step, "it defers already")

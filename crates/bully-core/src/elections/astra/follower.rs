@@ -66,7 +66,8 @@ impl Idle {
                 .set_timer(BullyTimer::Campaign, due.since(step.now));
             return Next::Stay;
         }
-        // An agent that cools down has the last slot. So the slots of all others have passed, and its cool-down ends.
+        // An agent that cools down has the last slot. So the slots of all other agents have passed, and its cool-down
+        // ends.
         step.end_cooldown();
         Next::hold_election()
     }

@@ -1,7 +1,7 @@
 //! An agent that holds an election: ASTRA's belief `holding("election")`.
 //!
-//! The agent has asked every voter that may be up, except the voters in `failed_election`. It wins if no voter
-//! answers `ok` before the deadline of 2 seconds. ASTRA's agent sleeps until that deadline.
+//! The agent has asked every voter that may be up, except the voters in `failed_election`. It wins if no voter answers
+//! `ok` before the deadline of 2 seconds. ASTRA's agent sleeps until the deadline.
 
 use std::collections::BTreeSet;
 
@@ -102,7 +102,8 @@ impl HoldingElection {
     ) -> Next {
         if step.competes_above(said.score, said.from) {
             let known = self.former.as_ref().map(|known| known.0.term);
-            // An answer of an earlier leader may arrive after the announcement of the next leader; it changes nothing.
+            // An answer of an earlier leader may arrive after the announcement of the next leader. Such an answer
+            // changes nothing.
             if !is_answer || known.is_none_or(|term| term <= said.term) {
                 self.former = Some(Box::new((said.leader(), said.score)));
             }

@@ -1,8 +1,8 @@
 //! An agent that leads.
 //!
-//! Decided here: when it stops. It stops when a better agent announces itself, not when that agent asks (rule
-//! `lead-on`). It stops before it sends any message that lets another agent lead. So two agents never lead at the same
-//! time, as long as the deadline exceeds twice the delay ([`announced`](super::announced)).
+//! Decided here: when a leader stops. It stops when a better agent announces itself, not when the better agent asks
+//! (rule `lead-on`). A leader stops before it sends any message that lets another agent lead. So two agents never lead
+//! at the same time, as long as the deadline exceeds twice the delay ([`announced`](super::announced)).
 
 use super::{
     BullyTimer, Elect, Elected, Resign, Step,

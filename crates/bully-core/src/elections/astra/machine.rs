@@ -331,7 +331,7 @@ impl State {
         }
     }
 
-    /// Compares this agent with the others by the new score at once (rule `follow-score`).
+    /// Compares this agent at once with the other agents by the new score (rule `follow-score`).
     fn on_set_score(&mut self, score: Option<Score>, step: &mut Step<'_>) -> Next {
         let before = std::mem::replace(&mut step.core.me.score, score);
         // The application ends the cool-down by setting the score, even if the score stays the same.

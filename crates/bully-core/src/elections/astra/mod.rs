@@ -6,11 +6,11 @@
 //! `failed_election(X)` of agents that rank below it. The machine has no heartbeats and compares no terms. Only
 //! ranks decide, and some agent has to start the election.
 //!
-//! **What you can rely on.** While the deadline exceeds twice the longest delay and no agent pauses, at most one
-//! agent leads at a time. Where scores change, the messages of a link have to arrive in order. When no message is on
-//! its way any more, every agent follows the highest-ranked agent, provided that some agent was told to campaign. A
-//! leader that hangs may consider itself leader without a limit in time, because no agent waits for its heartbeats.
-//! The default rules ([`bully`](super::bully)) notice such a leader, and need no command to start.
+//! **What you can rely on.** While the deadline exceeds twice the longest delay and no agent pauses, at most one agent
+//! leads at a time. Where scores change, the messages of a link have to arrive in order. When no message is on its way
+//! any more, every agent follows the highest-ranked agent, provided that some agent got the command to campaign. A
+//! leader that hangs may consider itself leader without a limit in time, because no agent waits for its heartbeats. The
+//! default rules ([`bully`](super::bully)) notice such a leader, and need no command to start.
 //!
 //! Scores may change more often than an election takes. An outranked leader continues to lead until the better agent
 //! announces itself. The better agent leads when it has received the message that the former leader stopped. So the
@@ -40,8 +40,8 @@
 //!      │◀───────────── Ok ┤                             a defers; b sits the deadline out
 //!      │◀──────── Elected ┤                             b leads
 //! ```
-//! The end of a leader is known if the leader was in the same process as other agents, or if a bridge was told of the
-//! end. Otherwise no agent notices the end until an agent campaigns.
+//! The end of a leader is known if the leader was in the same process as other agents, or if a bridge received a report
+//! of the end. Otherwise no agent notices the end until an agent campaigns.
 //!
 //! # ASTRA's rules, and their repair
 //! | rule | as the ASTRA agent has it | here | decided in |

@@ -2,7 +2,7 @@
 //!
 //! Decided here: which agents it asks, what their answers mean, and when it has won: a voter that is silent until the
 //! deadline counts as dead. An `Ok` or `Yield` counts only for the round whose number it repeats, because the score may
-//! be another one now. An `Elect` of an agent that ranks lower counts in any round.
+//! have changed since then. An `Elect` of an agent that ranks lower counts in any round.
 
 use std::collections::BTreeSet;
 
@@ -26,7 +26,7 @@ pub(super) struct Candidate {
     pub(super) asked: Asked,
     /// Asked agents that have not answered this round.
     pending: BTreeSet<AgentId>,
-    /// Agents that this agent outranks with its present score, as far as it knows. They are not asked.
+    /// Agents that this agent outranks with its present score, as far as it knows. This agent does not ask them.
     outranked: BTreeSet<AgentId>,
     due: Time,
     grace: Grace,

@@ -1,7 +1,7 @@
-//! The agents that asked a patient leader for the leadership ([`Preemption::After`](super::Preemption::After)). They
-//! wait until they have been up for long enough.
+//! The challengers: agents that asked a patient leader for the leadership
+//! ([`Preemption::After`](super::Preemption::After)), and wait until they have been up for long enough.
 //!
-//! Decided here: the time for which each of them waits. Every agent that asked is remembered with its own time: a
+//! Decided here: the time for which each challenger waits. Every agent that asked is remembered with its own time: a
 //! challenger asks a leader only once, so a forgotten challenger would never lead.
 
 use std::{collections::BTreeMap, time::Duration};

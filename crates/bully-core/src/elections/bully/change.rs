@@ -15,7 +15,7 @@ pub(super) enum Next {
     Stay,
     /// The machine enters another role, or starts the same role again.
     Become(Change),
-    /// The machine enters another role, and then handles the same input in that role.
+    /// The machine enters another role, and then handles the same input in the new role.
     Again(Change),
 }
 
@@ -67,7 +67,8 @@ pub(super) struct Deference {
     pub wait: Duration,
     /// Action of this agent if the other agent does not announce itself.
     pub attempt: Attempt,
-    /// The round that this agent gave up for the wait: a leader may still release the leadership in that round.
+    /// The round that this agent gave up for the wait: a leader may still release the leadership in an answer to this
+    /// round.
     pub round: Option<Round>,
 }
 
@@ -97,14 +98,14 @@ impl Next {
 }
 
 impl Followed {
-    /// Notes that this leader has said that it hands over, for the history.
+    /// Notes, for the history, that this leader has announced its hand-over.
     pub(super) fn note_resigned(&self, step: &mut Step<'_>) {
         step.core.me.note_end(&self.leader, LeaderEnd::Resigned);
     }
 }
 
 impl Change {
-    /// Asks every voter that may be up; none of them is known to rank below this agent.
+    /// Asks every voter that may be up. No voter is known yet to rank below this agent.
     pub(super) const fn ask_voters() -> Self {
         Self::AskVoters {
             outranked: BTreeSet::new(),

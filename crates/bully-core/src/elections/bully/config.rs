@@ -10,7 +10,7 @@ use crate::protocol::{Score, SettingError, Timings};
 pub struct BullyConfig {
     /// Waits and intervals.
     pub timings: Timings,
-    /// When a leader leaves the leadership to an agent of a higher rank. Default: [`Preemption::Immediately`].
+    /// Time at which a leader leaves the leadership to an agent of a higher rank. Default: [`Preemption::Immediately`].
     pub preemption: Preemption,
     /// Least difference by which a challenger's score must exceed the leader's score. Default: none; between equal
     /// scores the name decides. No part may be negative.
@@ -18,11 +18,11 @@ pub struct BullyConfig {
     /// Longest time from the moment at which a leader begins to step down to the end of its work. Default: 5 s.
     pub drain: Duration,
     /// Time after a step-down in which the agent does not compete, because it would otherwise be elected again at once.
-    /// This time ends early if the agent's score is set or the agent is told to campaign. Default: 60 s.
+    /// This time ends early if the agent's score is set or the agent gets the command to campaign. Default: 60 s.
     ///
     /// An agent that cools down may still start an election, but eight steps later than by its rank, and it asks the
-    /// others first: perhaps no other agent is up, or all others cool down as well. So a cool-down delays the next
-    /// leader by at most 8 S + T + 2 d (`step`, `deadline`, `delay_bound`), whichever agents are left. Add this to
+    /// other agents first: perhaps no other agent is up, or all other agents cool down as well. So a cool-down delays
+    /// the next leader by at most 8 S + T + 2 d (`step`, `deadline`, `delay_bound`). Add this time to
     /// [`worst_case_failover`](Timings::worst_case_failover).
     pub cooldown: Duration,
 }
@@ -64,9 +64,9 @@ impl BullyConfig {
     }
 
     /// Returns the longest time from the silent death of a leader until all members that can be reached know the next
-    /// leader, however many other agents are silent. Without a failure detector it is the longest time from the moment
-    /// at which an agent is told to campaign: two elections of one deadline each, and one deadline in which the agents
-    /// wait for the former leader.
+    /// leader, for any number of other silent agents. Without a failure detector, returns the longest time from the
+    /// command to campaign: two elections of one deadline each, and one deadline in which the agents wait for the
+    /// former leader.
     ///
     /// An option that makes agents wait adds its wait here: the warning that no agent leads and the limits of tests
     /// follow this bound.

@@ -1,8 +1,8 @@
 //! An agent that holds no election and does not lead: it follows a leader, or the leadership is vacant.
 //!
-//! Decided here: when a silent leader counts as gone, and how an agent acts on a vacant leadership. The *fast path*:
-//! an agent that followed a leader and learns of its end announces itself without asking, if it ranks first in its
-//! own snapshot. The others wait for their slots. At boot or after a restart an agent announces itself without asking
+//! Decided here: when a silent leader counts as gone, and how an agent acts on a vacant leadership. The *fast path*: an
+//! agent that followed a leader and learns of its end announces itself without asking, if it ranks first in its own
+//! snapshot. The other agents wait for their slots. At boot or after a restart an agent announces itself without asking
 //! only in a closed group, where the snapshot contains all agents.
 
 use super::{
@@ -109,8 +109,8 @@ impl Vacant {
             };
         };
         let ahead = step.core.me.ahead(None, slot.position);
-        // Rule `rank-staggered-slots`. It does not apply in a cool-down: then the slot is eight slots later than by
-        // rank, and a snapshot must not shorten that wait.
+        // Rule `rank-staggered-slots`. The rule does not apply in a cool-down: then the slot is eight slots later than
+        // by rank, and a snapshot must not shorten this wait.
         if step.competes() && ahead.is_some_and(|ahead| ahead < slot.position) {
             return Next::Become(Change::TakeSlot {
                 attempt: slot.attempt,
@@ -194,8 +194,8 @@ impl Following {
         }
     }
 
-    /// Returns whether the announcement only repeats that the followed leader leads. If so, the timer of its silence
-    /// restarts.
+    /// Returns whether the announcement only repeats that the followed leader leads. If it only repeats that, the timer
+    /// of the leader's silence restarts.
     pub(super) fn refresh(&mut self, said: &Announcement<'_>, step: &mut Step<'_>) -> bool {
         let Followed { leader, score, .. } = &self.followed;
         let is_same = leader.term == said.term
@@ -216,7 +216,8 @@ impl Following {
         let leader = &self.followed.leader;
         let is_leader = leader.id == *said.from && leader.incarnation == said.incarnation;
         let slot = self.asks_at.filter(|_| is_leader);
-        // The leader that the agent followed does not count, even if another one announces itself: it may have ended.
+        // The leader that the agent followed is not counted, even if another leader announces itself: the followed
+        // leader may have ended.
         let turn = |step: &Step<'_>| step.turn(&leader.id, slot);
         step.accept(said, Some(&self.followed), turn)
     }
@@ -243,7 +244,7 @@ impl Following {
             step.answer_yield(from, elect.round, None);
             return Next::Become(Change::wait_for(from, step));
         }
-        // This agent answers `Ok` whatever the asker's rank, because only the live leader decides whether it leaves the
+        // This agent answers `Ok` to an asker of any rank, because only the live leader decides whether it leaves the
         // leadership to a better agent (rule `always-answer`).
         step.answer_ok(from, elect);
         Next::Stay

@@ -1,9 +1,9 @@
 //! An agent that leads.
 //!
-//! Decided here: when it gives the leadership up, and to which agent. It stops before it sends any message that lets
-//! another agent lead. A leader that steps down leaves in this order: `Draining`, the end of the work, the end of the
-//! leadership, `Resign`. The successor announces itself without waiting for a time-out. The former leader then cools
-//! down. Otherwise the leadership would come back to it at once.
+//! Decided here: when a leader gives the leadership up, and to which agent. A leader stops before it sends any message
+//! that lets another agent lead. A leader that steps down leaves in this order: `Draining`, the end of the work, the
+//! end of the leadership, `Resign`. The successor announces itself without waiting for a time-out. The former leader
+//! then cools down. Otherwise the leadership would come back to it at once.
 
 use std::time::Duration;
 
@@ -116,8 +116,8 @@ impl Tenure {
     fn release_to(&self, from: &AgentId, elect: &Elect, step: &mut Step<'_>) -> Next {
         self.lose(LostReason::Outranked, step);
         step.answer_yield(from, elect.round, Some(self.term));
-        // The release and the announcement take one delay bound each. If no announcement comes in that time and one
-        // more slot, the leadership is vacant. Only this agent knows that, so it may announce itself.
+        // The release and the announcement take one delay bound each. If no announcement comes within two delay bounds
+        // and one more slot, the leadership is vacant. Only this agent knows that, so it may announce itself.
         let timings = &step.core.config.timings;
         let wait = timings.delay_bound().saturating_mul(2);
         Next::Become(Change::WaitFor(Deference {
@@ -149,7 +149,7 @@ impl Tenure {
         Next::Again(Change::Vacant(None))
     }
 
-    /// Gives the leadership up, because most of the others know a later process with this agent's name (rule
+    /// Gives the leadership up, because most of the other agents know a later process with this agent's name (rule
     /// `later-process-leads`).
     pub(super) fn give_up_name(&self, step: &mut Step<'_>) -> Next {
         self.lose(LostReason::NameTwice, step);
@@ -212,7 +212,7 @@ impl Tenure {
         }
     }
 
-    /// Ends the leadership, then sends `Resign`. The end is final for that term (rule `hand-over`).
+    /// Ends the leadership, then sends `Resign`. The end is final for the term of the leadership (rule `hand-over`).
     fn resign(&self, to: Option<AgentId>, step: &mut Step<'_>) -> Next {
         let term = self.term;
         // The successor is chosen a second time, because the first choice may have ended while the work ended.
@@ -233,7 +233,7 @@ impl Tenure {
                 gone: None,
             });
         }
-        // The others act first: if the `Resign` is lost, they act only when they have missed heartbeats for the
+        // The other agents act first: if the `Resign` is lost, they act only when they have missed heartbeats for the
         // detection time.
         let timings = &step.core.config.timings;
         let head_start = timings.detector().map_or(Duration::ZERO, |detector| {
@@ -270,7 +270,7 @@ impl Tenure {
         Next::Stay
     }
 
-    /// Gives up after a stall. This leader slept for longer than the others wait for a silent leader, so they may
+    /// Gives up after a stall. This leader slept for longer than the other agents wait for a silent leader, so they may
     /// follow another leader already.
     fn wake_from_stall(&self, step: &mut Step<'_>) -> Next {
         if self.handover.is_some() {

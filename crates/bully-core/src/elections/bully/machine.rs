@@ -277,7 +277,7 @@ impl State {
         match self {
             Self::Candidate(candidate) => return candidate.on_ok(from, ok, step),
             // A sender that has followed a higher term ignores this leader's announcements as stale, so the leader
-            // takes a term above that one.
+            // takes a term above the sender's term.
             Self::Leading(tenure) => tenure.renew_above(ok.seen, step),
             Self::Vacant(_) | Self::Following(_) | Self::Waiting(_) => {
                 step.ignore("an answer to another round");
@@ -310,7 +310,7 @@ impl State {
 
     fn on_resign(&mut self, from: &AgentId, resign: &Resign, step: &mut Step<'_>) -> Next {
         step.core.note_term(resign.term);
-        // A delayed `Resign` of an earlier leadership must not end the present one.
+        // A delayed `Resign` of an earlier leadership must not end the present leadership.
         let is_other =
             |followed: &Followed| followed.leader.id != *from || followed.leader.term > resign.term;
         if self.role() == Role::Leader || self.followed().is_some_and(is_other) {

@@ -1,8 +1,8 @@
 //! The bully election: the highest-ranked agent that can be reached leads.
 //!
 //! One machine joins two sources: the repaired rules of the ASTRA agent, and a bully election with heartbeats, terms,
-//! crash and recovery. Where the two disagree, the second source is followed. [`astra`](super::astra) contains the
-//! ASTRA rules alone.
+//! crash and recovery. Where the two sources disagree, the machine follows the second source. [`astra`](super::astra)
+//! contains the ASTRA rules alone.
 //!
 //! **What you can rely on** (the *available* mode). After the last change, and once messages take no longer than the
 //! delay bound, each connected part of the group has one leader: the highest-ranked agent of that part. It is not
@@ -11,7 +11,7 @@
 //! [`Term`](crate::protocol::Term) orders the leaderships that one observer sees; it is not a fence.
 //!
 //! **A leader that hangs** considers itself leader for the detection time L after its last step
-//! ([`View::valid_until`]). L is also the time for which the others wait for a silent leader. The next step of a
+//! ([`View::valid_until`]). L is also the time for which the other agents wait for a silent leader. The next step of a
 //! leader that hung begins by giving the leadership up.
 //!
 //! # One election, and one failover
@@ -79,22 +79,23 @@
 //!
 //! An agent that is not eligible (an observer, a voter without a score) follows any voter that announces itself, and
 //! has no slot. Such a voter answers `Yield`, or `Ok` while it follows. A voter that cools down after a step-down
-//! answers in the same way, and waits for the agent to which it yields. But it has a slot, the last one, and competes
-//! from that slot on, because all agents that are left may cool down. Before `Start` every input is ignored. The
-//! driver drops a message of an agent that is not a member, or of an incarnation that has ended.
+//! answers in the same way, and waits for the agent to which it yields. But a voter that cools down has the last slot,
+//! and competes from this slot on, because all agents that are left may cool down. Before `Start` every input is
+//! ignored. The driver drops a message of an agent that is not a member, or of an incarnation that has ended.
 //!
 //! A repeated `Elect` is harmless in every role, because no role counts questions. The first `Elect` may change the
-//! role; the second one is answered in the new role and changes nothing more. A second answer to the same round changes
-//! nothing at the asker. A repeated `Elect` may arrive so late that its receiver leads by then. Then it is a new
-//! question. In the worst case that leader stops for the asker, and announces itself again if no announcement comes.
+//! role; the second `Elect` is answered in the new role and changes nothing more. A second answer to the same round
+//! changes nothing at the asker. A repeated `Elect` may arrive so late that its receiver leads by then. Then the
+//! repeated `Elect` is a new question. In the worst case the receiver stops leading for the asker, and announces itself
+//! again if no announcement comes.
 //!
 //! # Two processes of one name
-//! The later process takes part. A peer that knows the later process refuses the earlier one, and the earlier one
-//! follows the rule `later-process-leads`. A peer that the later process never reached still accepts the earlier one.
-//! Both processes report that the name is used twice. When the later process has ended, the peers hear the earlier one
-//! again at the next attempt to link, within about a second. Voters without disks act in the opposite way: the *later*
-//! process abstains ([`quorum`](super::quorum), rule `recover-by-the-others`), because the earlier one may have voted.
-//! With disks, a vote belongs to one incarnation and one store.
+//! The later process takes part. A peer that knows the later process refuses the earlier process, and the earlier
+//! process follows the rule `later-process-leads`. A peer that the later process never reached still accepts the
+//! earlier process. Both processes report that the name is used twice. When the later process has ended, the peers hear
+//! the earlier process again at the next attempt to link, within about a second. Voters without disks act in the
+//! opposite way: the *later* process abstains ([`quorum`](super::quorum), rule `recover-by-the-others`), because the
+//! earlier process may have voted. With disks, a vote belongs to one incarnation and one store.
 //!
 //! Not here: votes, leases and fencing tokens. Two leaders in a partition do not contradict what this page promises.
 
@@ -187,7 +188,7 @@ impl Election for Bully {
             // A leader leads as long as it hears of no leader above it, and the two sides of a partition do not hear
             // each other.
             leaders: Leaders::PerSide,
-            // The fast path needs this order: the highest-ranked survivor announces itself before the others ask.
+            // The fast path needs this order: the highest-ranked survivor announces itself before the other agents ask.
             notify: NotifyOrder::HighestRankFirst,
             ..Requirements::new(RULES)
         })

@@ -40,7 +40,7 @@ impl Step<'_> {
                 Some(Next::ignore(self, "an older announcement"))
             }
             None if said.term < self.core.floor => {
-                // The announced term has ended, or this agent has followed a higher one. `Behind` tells the sender
+                // The announced term has ended, or this agent has followed a higher term. By `Behind` the sender learns
                 // which term it has to exceed.
                 let seen = self.core.highest_term.max(self.core.floor);
                 self.out.send(said.from, Behind { seen });
@@ -78,10 +78,10 @@ impl Step<'_> {
         })
     }
 
-    /// Returns the time at which this agent asks a leader that ranks below it; `None` if it is the first in rank, and
-    /// asks at once. If all asked at once, the leader would leave to one of them, and all others would ask all agents
-    /// (rule `ask-in-turn`). The agent `but` does not count. `slot` is a slot that the agent has already, and is never put
-    /// off.
+    /// Returns the time at which this agent asks a leader that ranks below it; `None` if this agent is the first in
+    /// rank, and asks at once. If all agents asked at once, the leader would leave the leadership to one of them, and
+    /// each of the others would ask all agents (rule `ask-in-turn`). The agent `but` is not counted. `slot` is the slot
+    /// that this agent already has; it is never postponed.
     pub(super) fn turn(&self, but: &AgentId, slot: Option<Time>) -> Option<Time> {
         let ahead = self.core.me.slot(Some(but), false)?;
         let wait = slot::delay(self.core.config.timings.step(), ahead);
@@ -119,8 +119,7 @@ impl Followed {
     fn is_newer_than(&self, said: &Announcement<'_>) -> bool {
         let leader = &self.leader;
         if leader.id == *said.from {
-            // The score does not count here, because a leader whose score fell announces the new score in the same
-            // term.
+            // The score is not compared, because a leader whose score fell announces the new score in the same term.
             (leader.term, leader.incarnation) > (said.term, said.incarnation)
         } else {
             (leader.term, self.score, &leader.id) > (said.term, said.score, said.from)

@@ -18,7 +18,8 @@ pub(super) struct Waiting {
     to: AgentId,
     /// The action of this agent if no announcement comes.
     attempt: Attempt,
-    /// The round that this agent gave up for the wait: a leader may still release the leadership in that round.
+    /// The round that this agent gave up for the wait: a leader may still release the leadership in an answer to this
+    /// round.
     round: Option<Round>,
     due: Time,
     grace: Grace,
@@ -40,7 +41,7 @@ impl Waiting {
         step.out.cancel_timer(BullyTimer::Victory);
     }
 
-    /// Answers, whatever the rank of the asker (rule `always-answer`).
+    /// Answers an asker of any rank (rule `always-answer`).
     pub(super) fn on_elect(&self, from: &AgentId, elect: &Elect, step: &mut Step<'_>) -> Next {
         if !step.competes_above(elect.score, from) {
             step.answer_yield(from, elect.round, None);

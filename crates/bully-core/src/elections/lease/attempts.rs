@@ -59,7 +59,7 @@ impl Core {
 
     /// Sets the timer of the next renewal after an answer (rule `renews-when-answered`). The renewal is due now, but at
     /// the earliest one heartbeat interval after the answered attempt was sent. If a later attempt is under way, the
-    /// answer to that attempt sets the timer.
+    /// answer to the later attempt sets the timer.
     pub(super) fn renew_after(&mut self, now: Time, request: u64, sent: Time, out: &mut Out) {
         let is_later = |other: &SwapAttempt| {
             other.request > request && matches!(other.record, Swapped::Lease(_))

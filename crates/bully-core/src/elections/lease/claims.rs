@@ -118,7 +118,7 @@ impl Claims {
     ) -> Option<&Version> {
         let seen = self.seen.as_ref()?;
         // An agent writes at most one claim in each renewal interval H, because the holder reads the claim only once in
-        // that time.
+        // each interval.
         let is_due = self
             .written
             .is_none_or(|written| now.since(written) >= config.heartbeat());

@@ -22,12 +22,12 @@ use crate::protocol::{AgentId, IdError, Score, SettingError, Timings};
 pub struct LeaseConfig {
     /// Names of the lease: the same at every member. No other election may have them.
     pub name: LeaseName,
-    /// Waits and intervals. Default: [`Timings::default`]. They need a failure detector. H is the interval at which the
-    /// holder renews the lease, D the length of the lease, J the jitter, and d the longest time that a question to the
-    /// store, or its answer, may take.
+    /// Waits and intervals. Default: [`Timings::default`]. Timings without a failure detector are refused. H is the
+    /// interval at which the holder renews the lease, D the length of the lease, J the jitter, and d the longest time
+    /// that a question to the store, or its answer, may take.
     pub timings: Timings,
-    /// When a live leader hands over to a better agent. Default: [`Preemption::After`] 10 s, so that an agent that
-    /// comes and goes does not move the leadership.
+    /// Time at which a live leader hands over to a better agent. Default: [`Preemption::After`] 10 s, so that an agent
+    /// that comes and goes does not move the leadership.
     pub preemption: Preemption,
     /// Least difference by which a better agent's score must exceed the leader's score. Default: none; between equal
     /// scores the name decides.
@@ -36,14 +36,15 @@ pub struct LeaseConfig {
     /// minus two [delay bounds](Timings::delay_bound), so that the work ends even if the store does not answer.
     pub drain: Option<Duration>,
     /// Time after a step-down by command in which the agent does not compete, because it would otherwise be elected
-    /// again at once. This time ends early if the agent's score is set or the agent is told to campaign. Default: 60 s.
+    /// again at once. This time ends early if the agent's score is set or the agent gets the command to campaign.
+    /// Default: 60 s.
     pub cooldown: Duration,
     /// Time for which an agent that does not lead waits for an update of the register before it reads again. Default
     /// and minimum: H + 2 d + J, by the letters of [`Timings`]. With a longer poll the store has less work, and the
     /// silent end of a leader is detected later by the same amount.
     ///
     /// Some registers report each write, with the version that it replaced. Such a register is read every 30 s while
-    /// the holder renews, whatever the value of this field is.
+    /// the holder renews; then this field has no effect.
     pub poll: Option<Duration>,
     /// Reading of the wall clock when the agent's own clock showed zero, in milliseconds since 2024 began in UTC.
     /// `None` without a wall clock, as in a simulation. An agent puts its own reading here.
@@ -134,16 +135,15 @@ impl LeaseConfig {
     }
 
     /// Returns the longest time from the silent death of a leader until all agents that can reach the store know the
-    /// next leader. `ahead` is the number of other agents that rank above the winner and have died without any agent
-    /// knowing it.
+    /// next leader. `ahead` is the number of other agents that rank above the winner and have died unnoticed.
     ///
     /// The winner sees the last renewal within one poll and 2 d after the silent death (d is the delay bound). Then the
-    /// lease has to end by every clock, the winner's slot comes, the winner writes (2 d), and the others read. The
-    /// whole time is longer while answers of the store take more than half a renewal interval. If agents have seen a
-    /// longer lease in the store than their own, the time grows by 1.25 times the difference.
+    /// lease has to end by every clock, the winner's slot comes, the winner writes (2 d), and the other agents read.
+    /// The whole time is longer while answers of the store take more than half a renewal interval. If agents have seen
+    /// a longer lease in the store than their own, the time grows by 1.25 times the difference.
     pub fn worst_case_failover(&self, ahead: u32) -> Duration {
         let t = &self.timings;
-        // An agent waits for at most 8 others (rule `rank-staggered-slots`).
+        // An agent waits for at most 8 other agents (rule `rank-staggered-slots`).
         let slots = self.poll().saturating_mul(ahead.min(8));
         let delays = t.delay_bound().saturating_mul(6);
         [self.poll().saturating_mul(2), self.patience(t.lease())]
@@ -190,8 +190,8 @@ impl LeaseConfig {
         Timings::least_promise(lease.max(self.timings.lease()))
     }
 
-    /// Time for which the other agents leave a released lease to the agent for which it was released. In that time
-    /// the agent can read the record by itself and write.
+    /// Time for which the other agents leave a released lease to the agent for which it was released. In this time the
+    /// chosen agent can read the record by itself and write.
     pub(super) fn wait(&self) -> Duration {
         let delays = self.timings.delay_bound().saturating_mul(6);
         self.poll().saturating_add(delays)

@@ -46,7 +46,7 @@ pub(super) struct Core {
     pub heard: Untracked<Time>,
     /// The release that this agent writes until the store has confirmed it. The agent no longer leads.
     pub releasing: Option<Releasing>,
-    /// The number of the last question. Its upper bits are the incarnation, the lower bits count the questions.
+    /// The number of the last question. The upper bits are the incarnation, the lower bits count the questions.
     pub requests: u64,
     pub attempts: VecDeque<SwapAttempt>,
     pub reads: Reads,
@@ -84,7 +84,7 @@ impl Core {
     pub(super) fn new(me: Participant, config: &Arc<LeaseConfig>) -> Self {
         Self {
             // The mailbox may still contain an answer to a former incarnation. The incarnation in the upper bits
-            // separates the numbers of that incarnation from the numbers of this one.
+            // separates the numbers of the former incarnation from the numbers of the present incarnation.
             requests: me.incarnation.0 << 32,
             me,
             config: Arc::clone(config),
@@ -322,8 +322,9 @@ impl Core {
 
     // ---- conclusions -------------------------------------------------------------------------
 
-    /// Returns a term above every term that this agent has seen, whatever the record shows (rule `term-above-all`). The
-    /// term is not below the reading of the wall clock, so it exceeds terms that a restored backup does not contain.
+    /// Returns a term above every term that this agent has seen, even if the record shows a lower term (rule
+    /// `term-above-all`). The term is not below the reading of the wall clock, so it exceeds terms that a restored
+    /// backup does not contain.
     pub(super) fn next_term(&self, now: Time) -> Option<Term> {
         let shown = self.sight.as_ref().and_then(Sight::record);
         let shown = shown.map_or(Term::ZERO, |record| record.term);
@@ -420,8 +421,8 @@ impl Core {
         Some((begins.after(wait), config.timings.jitter()))
     }
 
-    /// Returns whether that agent claims the lease, and the end of the claiming incarnation is not known. Then it reaches
-    /// the store, whatever the members' reports say.
+    /// Returns whether the agent `id` claims the lease, and the end of the claiming incarnation is not known. Then the
+    /// agent reaches the store, even if the list of members shows it as gone.
     pub(super) fn is_claimed_by(&self, now: Time, id: &AgentId) -> bool {
         let claimant = self.claims.claimant(now, &self.me.id, &self.config);
         let member = self.me.members.get(id);

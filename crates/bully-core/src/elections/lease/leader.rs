@@ -15,7 +15,7 @@ use crate::{
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Leading {
     pub term: Term,
-    /// The score with which this agent leads. A leader that lost its own score keeps this one while its work ends.
+    /// The score with which this agent leads. A leader that lost its own score keeps this score while its work ends.
     pub score: Score,
     /// Time until which the agent considers itself leader without another answer of the store.
     pub until: Time,
@@ -93,7 +93,7 @@ impl Leading {
         }
     }
 
-    /// Tells the application to end its work, unless it was told already.
+    /// Orders the application to end its work, unless it already has this order.
     pub(super) fn drain(
         &mut self,
         core: &Core,
@@ -107,10 +107,10 @@ impl Leading {
         self.leaving = Some(Leaving { handover, cooldown });
     }
 
-    /// Returns the agent to hand over to (rule `released-for-whom-it-names`). This is `wanted`, unless this process
-    /// knows that `wanted` cannot lead. A fresh claim shows that it can, even if its link to this process is broken.
-    /// Otherwise, it is the highest-ranked agent among the members of this process, the agent that claims the lease,
-    /// and the agent that the store lists.
+    /// Returns the agent to hand over to (rule `released-for-whom-it-names`). The result is `wanted`, unless this
+    /// process knows that `wanted` cannot lead. A fresh claim of `wanted` shows that it can lead, even if its link to
+    /// this process is broken. Otherwise, the result is the highest-ranked agent among the members of this process, the
+    /// agent that claims the lease, and the agent that the store lists.
     pub(super) fn successor(core: &Core, now: Time, wanted: Option<AgentId>) -> Option<AgentId> {
         let may = |wanted: &AgentId| {
             let is_elsewhere = *wanted != core.me.id && core.me.members.get(wanted).is_none();
@@ -146,7 +146,7 @@ impl Leading {
         }
     }
 
-    /// Returns whether the time for the work has ended. If not, sets the timer to the rest of that time.
+    /// Returns whether the time for the work has ended. If it has not ended, sets the timer to the remaining time.
     pub(super) fn has_drained(&self, now: Time, out: &mut Out) -> bool {
         let leaving = self.leaving.as_ref();
         leaving

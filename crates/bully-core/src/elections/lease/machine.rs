@@ -86,7 +86,7 @@ impl Lease {
             }
             (BullyTimer::Campaign, State::Vacant) => self.take(now, out),
             (BullyTimer::Lease, State::Following(_)) => {
-                // The record has not changed for the length of a lease, or no answer has arrived in that time.
+                // The record has not changed for the length of a lease, or no answer has arrived for this length.
                 self.core.doubt();
                 self.reconsider(now, out);
             }

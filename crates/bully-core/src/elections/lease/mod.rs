@@ -1,18 +1,19 @@
 //! A lease in a store, for groups that are too large for messages between all agents.
 //!
-//! The participants send each other no messages for the election. They share one *register*: a record with
+//! The participants send each other no messages for the election. All of them share one *register*: a record with
 //! compare-and-swap in a store that the application runs anyway, such as a database. The record names an agent as its
-//! holder. The holder leads, and renews the record. The others read it. If the record is not renewed for long enough,
-//! another agent takes it over.
+//! holder. The holder leads, and renews the record. The other agents read the record. If the record is not renewed for
+//! long enough, another agent takes it over.
 //!
 //! **What you can rely on.** At most one agent considers itself leader at any instant, if the store's compare-and-swap
 //! is linearizable and the rate of each clock errs by at most r = 11 %. The term increases with each leadership, so it
-//! is a fencing token. The term still increases if the record is deleted, or if the store goes back to a backup. This
-//! needs correct wall clocks: a clock that was used earlier must not have been ahead of a clock that is used later.
-//! When the store does not answer, no agent leads after D. When it answers again, one agent leads again.
+//! is a fencing token. The term still increases if the record is deleted, or if the store goes back to a backup. The
+//! increase after a loss of the record needs correct wall clocks: a clock that was used earlier must not have been
+//! ahead of a clock that is used later. When the store does not answer, no agent leads after D. When it answers again,
+//! one agent leads again.
 //!
-//! The register is not a member of the group. A machine sends it a [`RegisterQuestion`] by the effect `Ask`, and
-//! receives a [`RegisterShown`] by the input `Told`.
+//! The register is not a member of the group. A machine sends the register a [`RegisterQuestion`] by the effect `Ask`,
+//! and receives a [`RegisterShown`] by the input `Told`.
 //!
 //! # One lease
 //! ```text
@@ -79,15 +80,15 @@
 //!
 //! # Why no two lead
 //! Agent A considers itself leader because of an applied attempt that A sent at the time s, by A's clock. Every reader
-//! B sees that record after s. B takes the lease when it has seen the record unchanged for D (1 + r) / (1 - r) by B's
-//! clock, which is at least D by A's clock. The compare-and-swap succeeds only if it finds the version that B saw last.
-//! So no write was applied in between, and A's lease, which lasted until s + D, has ended. If A released the lease, A
-//! had stopped leading before it asked for the release. An attempt of A that is applied later would have to replace a
-//! record that no longer exists, so it fails.
+//! B sees the record of this attempt after s. B takes the lease when it has seen the record unchanged for D (1 + r) /
+//! (1 - r) by B's clock, which is at least D by A's clock. The compare-and-swap succeeds only if it finds the version
+//! that B saw last. So no write was applied in between, and A's lease, which lasted until s + D, has ended. If A
+//! released the lease, A had stopped leading before it asked for the release. An attempt of A that is applied later
+//! would have to replace a record that no longer exists, so it fails.
 //!
 //! The store may go back to a backup. Then B may see an old record again, although A has renewed it since. While the
-//! store goes back, it does not answer. B notices this as a gap in its reads, and begins its wait again. A may lead
-//! by a renewal that the store has lost. By the end of B's wait A's lease has ended, or A has written its record
+//! store goes back, it does not answer. B notices the silence as a gap in its reads, and begins its wait again. A may
+//! lead by a renewal that the store has lost. By the end of B's wait A's lease has ended, or A has written its record
 //! again. If the record is deleted, B sees no record, and waits for the longest lease that it saw.
 //!
 //! # Not covered
@@ -98,15 +99,15 @@
 //!   agent sees no record both times.
 //! - Links beside a lease. A peer may report that an agent has ended, if the peer's rights include that agent. Give a
 //!   peer only the rights for its own agents, and let hosts prove their identity (TLS or a secret).
-//! - An agent that starts after a record was deleted, or after the store went back, knows only its own lease, not a
-//!   longer one. So give all agents the same timings. While you change timings agent by agent, do not restore the
-//!   store or delete the record.
+//! - An agent that starts after a record was deleted, or after the store went back, knows only the length of its own
+//!   lease, not a longer lease of another agent. So give all agents the same timings. While you change timings agent by
+//!   agent, do not restore the store or delete the record.
 //!
 //! An agent that once saw a longer lease waits for that length until it restarts, even after all agents have
 //! shorter leases.
 //!
-//! Not here: how an agent asks a store, and what a store does when it is down ([`RegisterRecord`] is the text that it
-//! keeps).
+//! Not here: how an agent asks a store, and the behaviour of a store that is down ([`RegisterRecord`] is the text that
+//! a store keeps).
 
 mod alarm;
 mod attempts;

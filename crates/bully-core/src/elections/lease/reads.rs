@@ -25,7 +25,7 @@ pub(super) struct Looked {
     pub arrived: Time,
     /// Longest time that was allowed between the sending of the former read and the arrival of this answer.
     pub allowed: Duration,
-    /// Whether there may have been a gap, however short: see [`RegisterShown::is_broken`].
+    /// Whether a gap of any length is possible: see [`RegisterShown::is_broken`].
     pub is_broken: bool,
 }
 

@@ -208,7 +208,7 @@ impl Lease {
         }
     }
 
-    /// Handles the answer that another attempt, of another agent or of this one, changed the record first.
+    /// Handles the answer that another attempt, of another agent or of this agent, changed the record first.
     fn on_changed(&mut self, now: Time, request: u64, out: &mut Out) {
         match self
             .core

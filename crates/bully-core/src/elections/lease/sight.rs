@@ -18,11 +18,11 @@ use crate::protocol::{AgentId, Incarnation, Term, Time};
 pub(super) struct Sight {
     pub(super) version: Version,
     content: Result<Option<LeaseRecord>, RecordError>,
-    /// Arrival of the first answer that showed this record. Its writer had sent it before.
+    /// Arrival of the first answer that showed this record. The writer had sent the record before.
     since: Time,
     /// Sending time of the last question whose answer showed this record.
     asked: Time,
-    /// Whether the content before this one was also seen, without a gap in between.
+    /// Whether the content before the present content was also seen, without a gap in between.
     is_continuous: bool,
     /// Longest lease that this agent saw in this register; at least this agent's own lease.
     longest: Duration,
@@ -117,7 +117,7 @@ impl Sight {
         now.since(self.asked) <= allowed
     }
 
-    /// Returns whether the content before this one was also seen, without a gap in between.
+    /// Returns whether the content before the present content was also seen, without a gap in between.
     pub(super) const fn is_continuous(&self) -> bool {
         self.is_continuous
     }
@@ -153,7 +153,7 @@ impl Sight {
             }
             (Some(holder), _) if has_ended(holder) => self.since,
             (Some(_), _) => over,
-            // The others wait for the successor (rule `hand-over`).
+            // The other agents wait for the successor (rule `hand-over`).
             (None, Some(next)) if next.id != *me => over.min(self.since.after(next.wait.into())),
             (None, _) => self.since,
         })

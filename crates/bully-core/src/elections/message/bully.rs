@@ -1,5 +1,5 @@
 //! The messages of a bully election by its plain rules and by the rules of ASTRA: which agents may send each message,
-//! and whether a newer message replaces an older one.
+//! and whether a newer message replaces an older message.
 //!
 //! A quorum election also has each of these messages. If the rules of a group are not fixed at compile time, its
 //! messages are those of the [quorum](QuorumMessage).
@@ -32,7 +32,7 @@ mod tests {
     use crate::elections::{fixture::every_bully_message, message::Micros};
     use crate::protocol::{AgentId, PeerMessage, Term};
 
-    /// A group of agents encodes every message as a message of the quorum, whatever its rules are.
+    /// A group of agents with any rules encodes every message as a message of the quorum.
     #[test]
     fn each_message_is_the_same_in_a_quorum() {
         let from = AgentId::new("a").unwrap();

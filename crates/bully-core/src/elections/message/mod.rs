@@ -1,4 +1,4 @@
-//! The messages between agents of a bully election: [`BullyMessage`] by the plain rules and those of ASTRA,
+//! The messages between agents of a bully election: [`BullyMessage`] by the plain rules and by the rules of ASTRA,
 //! [`QuorumMessage`] in quorum mode. Agents of a lease send each other nothing.
 //!
 //! | message | textbook | ASTRA | meaning | quorum mode |
@@ -61,11 +61,11 @@ pub struct Elect {
     pub round: Round,
     /// The asker's score.
     pub score: Score,
-    /// The highest term that the asker has seen. In quorum mode the asker asks for the term after this one.
+    /// The highest term that the asker has seen. In quorum mode the asker asks for the next term.
     pub seen: Term,
     /// Quorum mode: the live leadership that the asker wants to take over.
     pub takeover: Option<Box<Leadership>>,
-    /// Quorum mode: a leadership whose holder has resigned. The holder itself has told the asker.
+    /// Quorum mode: a leadership whose holder has resigned. The asker knows it from the holder itself.
     pub released: Option<Leader>,
 }
 
@@ -216,10 +216,10 @@ pub struct Resign {
 
 /// "Vote for me in this term."
 ///
-/// A voter refuses if its record has a later term, or a vote for another candidate in this term; if it holds a lease; if
-/// a promise binds it to another agent; if it abstains, or still waits for what the others remember; and, without disks,
-/// if the term is too far ahead of its clock. If the claim has a successor, a voter also refuses if no promise binds it
-/// to the sender. The rank is never a reason: a voter that outranks a candidate objects to [`Elect`].
+/// A voter refuses if its record has a later term, or a vote for another candidate in this term; if it holds a lease;
+/// if a promise binds it to another agent; if it abstains, or still waits for the memories of the other voters; and,
+/// without disks, if the term is too far ahead of its clock. If the claim has a successor, a voter also refuses if no
+/// promise binds it to the sender. The rank is never a reason: a voter that outranks a candidate objects to [`Elect`].
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[cfg_attr(any(test, feature = "testkit"), derive(Default))]
 #[serde(deny_unknown_fields)]
@@ -228,7 +228,7 @@ pub struct Claim {
     pub term: Term,
     /// The candidate's score.
     pub score: Score,
-    /// A leadership whose holder has resigned. The holder itself has told the candidate.
+    /// A leadership whose holder has resigned. The candidate knows it from the holder itself.
     pub released: Option<Leader>,
     /// The candidate, if it is not the sender: a leader asks for votes for its successor.
     pub successor: Option<Box<Candidate>>,
@@ -272,7 +272,7 @@ pub struct ClaimReply {
     pub candidate: Candidate,
     /// The seal of this epoch in the voter's record; `None` if the voter has not sealed.
     pub seal: Option<Box<SealRecord>>,
-    /// Without disks: the term by the voter's wall clock, if the voter refuses the claim because of that clock.
+    /// Without disks: the term by the voter's wall clock, if the voter refuses the claim because of its clock.
     pub clock: Option<Term>,
 }
 
@@ -289,7 +289,7 @@ pub struct Ack {
     /// as a successor.
     pub score: Option<Score>,
     /// Whether the voter usually needs longer than a [`round`](crate::protocol::Timings::round) to write its record.
-    /// Then the leader chooses another successor if there is one.
+    /// Then the leader chooses another successor, if another agent can lead.
     pub slow: bool,
     /// Time for which the voter supports no other agent, by its own clock, counted from the receipt of the message that
     /// this answers. Rounded down, because the leader's lease must not depend on a longer time.
@@ -303,7 +303,8 @@ pub struct Ack {
 #[cfg_attr(any(test, feature = "testkit"), derive(Default))]
 #[serde(deny_unknown_fields)]
 pub struct Nack {
-    /// A higher term; or the receiver's term, if the sender follows another leader in that term or leads in it.
+    /// A higher term; or the receiver's term, if the sender follows another leader in the receiver's term or leads in
+    /// it.
     pub term: Term,
     /// The term of the message that this answers: an announcement, or a seal.
     pub of: Term,

@@ -35,7 +35,7 @@ pub struct SwapRegister {
     pub request: u64,
     /// The version of this record that the register showed last.
     pub expected: Version,
-    /// The record that replaces the present one.
+    /// The record that replaces the present record.
     pub record: Swapped,
 }
 
@@ -60,7 +60,7 @@ pub struct RegisterShown {
     /// long. The age of the answer counts from the end of this time.
     pub waited: Micros,
     /// Set if the register knew an earlier content from a notification of its store, but was not notified of every
-    /// change from that content to the present one. Then it does not know the contents between these two.
+    /// change from the earlier content to the present content. Then the register does not know the contents in between.
     pub is_broken: bool,
     /// The answer, or the content of the report.
     pub answer: Answer,
@@ -84,7 +84,8 @@ pub enum Answer {
     Applied(Version),
     /// For a swap: the swap was not applied and will not be, because the record has another version.
     Changed,
-    /// In a report: the highest-ranked agent of other processes that the store lists; `None` if there is none.
+    /// In a report: the highest-ranked agent of other processes that the store lists; `None` if the store lists no such
+    /// agent.
     Contender(Option<Rank>),
     /// The store did not carry out the question, or did not confirm it in time. A swap may have been applied, or may
     /// be applied later.
@@ -111,7 +112,7 @@ impl Version {
     /// Largest length of a version, in bytes.
     pub const MAX_LEN: usize = 64;
 
-    /// Returns a version of these bytes; `None` if there are more than [`MAX_LEN`](Self::MAX_LEN).
+    /// Returns the version with these bytes; `None` for more than [`MAX_LEN`](Self::MAX_LEN) bytes.
     pub fn new(bytes: &[u8]) -> Option<Self> {
         (bytes.len() <= Self::MAX_LEN).then(|| Self(bytes.into()))
     }

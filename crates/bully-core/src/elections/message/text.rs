@@ -5,7 +5,7 @@ use std::{fmt, time::Duration};
 use super::{BullyMessage, Candidate, Leadership, QuorumMessage, Refusal};
 use crate::protocol::Leader;
 
-/// Writes a message of the plain rules with the same text as the quorum election's message of that kind.
+/// Writes a message of the plain rules with the same text as the quorum election's message of the same kind.
 impl fmt::Display for BullyMessage {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         QuorumMessage::from(self.clone()).fmt(f)

@@ -2,7 +2,8 @@
 //!
 //! Decided here: which answers count (rule `answer-the-asker`). A message may be duplicated or late: it may reach a
 //! later incarnation of the asker, or arrive after the asker has begun another question. So an answer contains the
-//! incarnation that asked, and a vote contains the incarnation of its candidate. No other incarnation counts them.
+//! incarnation that asked, and a vote contains the incarnation of its candidate. No other incarnation counts the answer
+//! or the vote.
 //!
 //! Not here: the meaning of an answer for the asker (each role decides that), and the time for which a vote counts
 //! ([`diskless`](super::diskless)).

@@ -2,7 +2,7 @@
 //!
 //! Decided here: when an agent claims, and when it asks or claims again. A question changes nothing durable, neither at
 //! this agent nor at the voters (rule `ask-before-claim`). An agent uses up a term only when a quorum is likely to vote
-//! for it. So an agent that cannot win does not raise the terms of the others.
+//! for it. So an agent that cannot win does not raise the terms of the other agents.
 //!
 //! Not here: the answers of the voters ([`consent`](super::consent)), and the reasons for a claim
 //! ([`claim`](super::claim)).
@@ -211,8 +211,8 @@ pub(super) struct Claiming {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 enum Answers {
-    /// No voter has refused. `quiet` is the number of successive rounds that ended without a new vote. `is_new` says
-    /// whether the present round has brought a new vote.
+    /// No voter has refused. `quiet` is the number of successive rounds that ended without a new vote. `is_new` is
+    /// `true` if the present round has brought a new vote.
     Votes { quiet: u8, is_new: bool },
     /// A voter has refused.
     Refused,
@@ -238,12 +238,12 @@ impl Claiming {
         let Some(score) = core.me.eligible().filter(|_| blocked.is_zero()) else {
             return Err(Next::again(blocked, before));
         };
-        // While the questions were under way, the agent may have voted in that term or in a later one.
+        // While the questions were under way, the agent may have voted in this term or in a later term.
         if term <= voter.record.term || term > core.config.last_term() {
             return Err(Next::again(Duration::ZERO, before));
         }
-        // The others vote while this agent's own vote is being written (rule `claim-beside-own-vote`). Their replies
-        // wait until that write has ended, so no vote counts before the own vote is durable. The former claim is
+        // The other voters vote while this agent's own vote is being written (rule `claim-beside-own-vote`). Their
+        // replies wait until the write has ended, so no vote counts before the own vote is durable. The former claim is
         // closed, because late votes count only for the last claim (`late-vote-counts`).
         core.open_claim = None;
         core.send_to_voters(reason.claim(core, term, score), out);

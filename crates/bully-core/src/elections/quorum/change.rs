@@ -27,7 +27,7 @@ use std::time::Duration;
 
 /// Largest number of voters in a list, because a longer list does not fit into a record.
 const MOST_VOTERS: usize = 100;
-/// Largest size of a list, in bytes. A record has to contain two lists, the present one and the next one.
+/// Largest size of a list, in bytes. A record has to contain two lists, the present list and the next list.
 const MOST_BYTES: usize = 24_000;
 /// Largest length of the name and of the address of a contact.
 const LONGEST_CONTACT: usize = 256;

@@ -3,7 +3,7 @@
 //! Decided here: an agent claims a term only for a reason (rule `claim-for-a-reason`). Only this module makes a
 //! [`Claim`], always from a [`Reason`]. The function that returns a reason checks the condition of that reason. The
 //! page [`proof`](super::proof) shows for each reason that no other agent can win the same term. Only this module makes
-//! a [`ClaimReply`], too: it fills in the fields of a vote and of a refusal.
+//! a [`ClaimReply`]: it fills in the fields of a vote and of a refusal.
 //!
 //! Not here: whether a voter gives its vote ([`voter`](super::voter)), the count of the votes
 //! ([`candidate`](super::candidate), [`leader`](super::leader), [`prepare`](super::prepare)), and the incarnation for
@@ -26,12 +26,13 @@ enum Why {
     Consented,
     /// The leader of a term has resigned, and its `Resign` has this agent as the successor.
     Named,
-    /// This agent collected the confirmations (seals) by which the new list of voters was decided. So this agent asks for
-    /// votes first in the epoch of that list.
+    /// This agent collected the confirmations (seals) by which the new list of voters was decided. So this agent asks
+    /// for votes first in the epoch of the new list.
     FirstOfEpoch,
     /// A leader with a lease raises its own term.
     Raise,
-    /// A leader asks for votes for its successor. The leader itself does not claim that term or a lower one.
+    /// A leader asks for votes for its successor. The leader itself does not claim the term of its successor or a lower
+    /// term.
     Ahead(Candidate),
 }
 
@@ -82,7 +83,8 @@ impl Reason {
             // The leader's own lease depends on the promises of its voters, so this claim must not release them.
             Why::Raise => (None, None),
             Why::Ahead(to) => (None, Some(Box::new(to.clone()))),
-            // These claims contain the resigned leadership, because some voters may not have heard the `Resign` yet.
+            // Claims for this reason contain the resigned leadership, because some voters may not have heard the
+            // `Resign` yet.
             Why::Consented | Why::Named | Why::FirstOfEpoch => (core.voter.resigned.clone(), None),
         };
         Claim {
@@ -101,7 +103,7 @@ impl Claim {
         successor.unwrap_or_else(|| Candidate::new(from, incarnation))
     }
 
-    /// Returns the vote of this voter. Its record contains the vote already.
+    /// Returns the vote of this voter. The voter's record contains the vote already.
     pub(super) fn vote(&self, core: &Core, sender: SenderIncarnation<'_>) -> ClaimReply {
         ClaimReply {
             granted: true,

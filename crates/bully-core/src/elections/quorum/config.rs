@@ -37,8 +37,8 @@ pub struct QuorumConfig {
     pub lease_quorum: Option<usize>,
     /// The waiting times. Default: [`Timings::default`]; they need a failure detector.
     pub timings: Timings,
-    /// When a live leader hands over to a better agent. Default: [`Preemption::After`] 10 s, so that an agent that
-    /// comes and goes does not move the leadership. The time must be longer than [`Timings::promise`].
+    /// Time at which a live leader hands over to a better agent. Default: [`Preemption::After`] 10 s, so that an agent
+    /// that comes and goes does not move the leadership. The time must be longer than [`Timings::promise`].
     pub preemption: Preemption,
     /// Least difference by which a better agent's score must exceed the leader's score. Default: any difference;
     /// between equal scores the name decides.
@@ -50,13 +50,14 @@ pub struct QuorumConfig {
     /// shorter timings, because the lease is then shorter than by the leader's own timings.
     pub drain: Option<Duration>,
     /// Time after a step-down by command in which the agent does not compete, because it would otherwise be elected
-    /// again at once. This time ends early if the agent's score is set or the agent is told to campaign. Default: 60 s.
+    /// again at once. This time ends early if the agent's score is set or the agent gets the command to campaign.
+    /// Default: 60 s.
     ///
     /// The agent still has a slot, because it may be the only agent left. So the next leader comes later by at most
     /// eight [steps](Timings::step), or by eight [delay bounds](Timings::delay_bound) after a confirmed end.
     pub cooldown: Duration,
-    /// W: time for which an agent that defers to another one waits for its announcement. Default and minimum: two
-    /// [rounds](Timings::round) and four [delay bounds](Timings::delay_bound).
+    /// W: time for which an agent that defers to another agent waits for the other agent's announcement. Default and
+    /// minimum: two [rounds](Timings::round) and four [delay bounds](Timings::delay_bound).
     pub wait: Option<Duration>,
     /// Number of this choice of voters. A member ignores members of another [epoch](super::epoch); that page
     /// describes how to change the voters. Default: 0; at most 16,777,215. Every change of voters or quorums needs a
@@ -72,7 +73,7 @@ pub struct QuorumConfig {
 }
 
 impl QuorumConfig {
-    /// Returns the defaults for these voters.
+    /// Returns the defaults for the given voters.
     pub fn new(voters: impl IntoIterator<Item = AgentId>) -> Self {
         Self {
             voters: in_order(voters),

@@ -1,7 +1,7 @@
 //! The answers of a voter to the question whether it would vote for an agent.
 //!
-//! Decided here: whether a voter consents, objects (rule `object-once`), or refuses. It answers every `Elect`, in every
-//! role, and no answer changes anything durable (`ask-before-claim`).
+//! Decided here: whether a voter consents, objects (rule `object-once`), or refuses. A voter answers every `Elect`, in
+//! every role, and no answer changes anything durable (`ask-before-claim`).
 //!
 //! Not here: how long a leader keeps its leadership before it hands over ([`leader`](super::leader)).
 
@@ -85,8 +85,8 @@ pub(super) fn on_elect(
 }
 
 impl Core {
-    /// Returns this voter's answer to an agent that campaigns, while this voter holds no lease. `may_object` says
-    /// whether a voter in its role may object to an agent.
+    /// Returns this voter's answer to an agent that campaigns, while this voter holds no lease. `may_object` is `true`
+    /// if a voter in this role may object to an agent.
     pub(super) fn judge(
         &self,
         now: Time,
@@ -104,8 +104,8 @@ impl Core {
         if elect.seen < self.voter.record.term {
             return Verdict::Refuse(Refusal::Stale);
         }
-        // A high-ranked agent that can object but cannot win must not delay the others for ever. An agent that could
-        // not campaign at once does not object either (rule `object-once`).
+        // A high-ranked agent that can object but cannot win must not delay the other agents for ever. An agent that
+        // could not campaign at once does not object either (rule `object-once`).
         let objects = may_object
             && self.me.outranks(elect.score, from)
             && self.must_wait(now).is_zero()

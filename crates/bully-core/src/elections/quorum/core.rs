@@ -43,13 +43,13 @@ pub(super) struct Core {
     pub(super) cooldown: CooldownEnds,
     /// The agents to which this agent has objected since it last knew a leader.
     pub(super) objected: BTreeSet<AgentId>,
-    /// The scores that voters reported last. They are newer than the scores in the snapshot of the members.
+    /// The scores that voters reported last, which are newer than the scores in the snapshot of the members.
     pub(super) scores: BTreeMap<AgentId, Option<Score>>,
     pub(super) flapping: Flapping,
     pub(super) pace: RoundPace,
     /// The last writes of this agent's record, if a write took longer than a round.
     pub(super) writes: Option<Box<Writes>>,
-    /// The last claim, if its time passed without a refusal. Its votes may come late.
+    /// The last claim, if its time passed without a refusal. Votes for this claim may still come.
     pub(super) open_claim: Option<Box<Claiming>>,
     /// Time when this observer last heard a leader.
     pub(super) observed: Time,
@@ -70,8 +70,8 @@ pub(super) struct Core {
     pub(super) apart: Option<Box<ClocksApart>>,
 }
 
-/// The times of the cool-down after this agent stepped down. It needs no timer: each rule compares these times with
-/// the clock.
+/// The times of the cool-down after this agent stepped down. A cool-down needs no timer: each rule compares these times
+/// with the clock.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub(super) struct CooldownEnds {
     /// Time before which the agent does not campaign, because its successor has not announced itself yet.
@@ -166,7 +166,7 @@ impl Core {
         self.voter.write(&self.config, now, term, voted_for, out);
     }
 
-    /// Returns whether this incarnation has voted for itself in this term, and in no later one.
+    /// Returns whether this incarnation has voted for itself in this term, and in no later term.
     pub(super) fn has_voted_for_itself(&self, term: Term) -> bool {
         let voted_for = self.voter.record.voted_for.as_ref();
         self.voter.record.term == term && voted_for.is_some_and(|voted| self.is_candidate(voted))
@@ -338,7 +338,7 @@ impl Core {
     }
 
     /// Returns whether the end of exactly this incarnation is confirmed. The end of an earlier incarnation does not
-    /// count: a late report of that end would void the promise to a leader that was elected again after a restart
+    /// count: a late report of such an end would void the promise to a leader that was elected again after a restart
     /// (rules `only-confirmed-end-voids` and `told-end-is-exact`).
     pub(super) fn has_ended(&self, id: &AgentId, incarnation: Incarnation) -> bool {
         let member = self.me.members.get(id);

@@ -1,14 +1,15 @@
-//! Epochs: one list of voters after another, and never two at a time.
+//! Epochs: one list of voters after another, and never two lists at a time.
 //!
 //! An *epoch* is one choice of voters and quorums, with a number. The configuration contains the first epoch. The
-//! voters themselves decide each next epoch while the group runs: one voter more, one less, or one in the place of
-//! another. The record of each agent keeps the decided list. From then on that list counts, not the configured one.
-//! An agent whose configuration has an older list reports this once when it starts (`VotersEvent::Installed`).
+//! voters themselves decide each next epoch while the group runs: one voter more, one voter less, or one voter in the
+//! place of another. The record of each agent keeps the decided list. From then on the decided list counts, not the
+//! configured list. An agent whose configuration has an older list reports the decided list once when it starts
+//! (`VotersEvent::Installed`).
 //!
 //! # One change while the group runs
 //! The voters are `a`, `b` and `c`; `a` leads, and `d` shall become a voter. `d` was started as a *learner*
-//! (`.learner()`): it has a store and is not in the list. It follows and acknowledges nothing. `[..]` is written to
-//! the disk.
+//! (`.learner()`): it has a store and is not in the list. A learner follows and acknowledges nothing. `[..]` is written
+//! to the disk.
 //!
 //! ```text
 //!  a                                b, c                               d
@@ -25,9 +26,9 @@
 //!  ├── Claim, the first term of epoch 1 ──▶ an election as any other, in which d has a vote
 //! ```
 //!
-//! No agent leads from the `Lost` until the end of that election. That time is as long as a hand-over and three round
-//! trips. Any agent may be asked for a change: it sends the question to its leader (`AskChange`), and knows that the
-//! change is made when it has the new list itself. A change that is already made has no effect.
+//! No agent leads from the `Lost` until the end of the election of epoch 1. This time is as long as a hand-over and
+//! three round trips. Any agent may be asked for a change: it sends the question to its leader (`AskChange`), and knows
+//! that the change is made when it has the new list itself. A change that is already made has no effect.
 //!
 //! # The rules by name
 //! | rule | meaning | decided in |
@@ -49,8 +50,8 @@
 //! | `answer-earlier-epoch` | A message that has an earlier epoch, or contains its list, is answered with the present list, if that list was decided and not configured. A message that has a later epoch is answered with the agent's own term, which makes the other side send its list. | `install.rs` |
 //!
 //! # What may go wrong
-//! - *The leader crashes, or reaches too few voters, after some have sealed.* The next leader needs the votes of a
-//!   quorum. If a vote reports the seal, the next leader asks for the same list again. If no vote reports it, the
+//! - *The leader crashes, or reaches too few voters, after some voters have sealed.* The next leader needs the votes of
+//!   a quorum. If a vote reports the seal, the next leader asks for the same list again. If no vote reports it, the
 //!   list was not decided, the next leader leads in the old epoch, and the change has to be asked for again.
 //! - *A voter misses the `Install`.* It learns of the epoch from any member of the epoch, at the next message, and may
 //!   skip epochs. Three kinds of agents send the list without a question until they hear of a leader elected by it:
@@ -81,33 +82,36 @@
 //! 3. Stop the old voters that remain, or start them again in the new epoch.
 //!
 //! No agent leads for a promise P (the time for which a voter supports no other agent) and an election. If the new
-//! timings have a shorter promise than the old ones, and voters begin with new stores, wait for an old P between the
+//! timings have a shorter promise than the old timings, and voters begin with new stores, wait for an old P between the
 //! steps 1 and 2. A voter that keeps its store knows the longest promise from its record.
 //!
-//! *No leader between.* When the first new voter starts, no quorum renews an old lease any more, so the old
-//! leadership ends within D by its leader's clock. A voter at the beginning of such an epoch abstains for P by its
-//! own clock, whether its store is old or new: it may have given a promise in the old epoch, and other voters may
-//! have given promises that it does not know. P lasts longer than D, as after a restart. (After a decided list no
-//! voter has to abstain, because the seal ends those promises.)
+//! *No leader between.* When the first new voter starts, no quorum renews an old lease any more, so the old leadership
+//! ends within D by its leader's clock. A voter at the beginning of such an epoch abstains for P by its own clock,
+//! whether its store is old or new: it may have given a promise in the old epoch, and other voters may have given
+//! promises that it does not know. P lasts longer than D, as after a restart. (After a decided list no voter has to
+//! abstain, because the seal ends the promises of the former epoch.)
 //!
-//! *No way back.* A voter writes the first term of its epoch into its store before it takes part. With that record,
-//! agents of any earlier epoch refuse it ([`MembershipError::LaterEpoch`]), unless the record itself contains the list.
+//! *No way back.* A voter writes the first term of its epoch into its store before it takes part. After that, an agent
+//! of an earlier epoch does not start with this store ([`MembershipError::LaterEpoch`]), unless the record itself
+//! contains the list.
 //!
 //! *The wrong order.* New voters that start while an old quorum runs elect their own leader. Then two agents lead, as
-//! in two clusters, each alone in its epoch. This is prevented only if the voters of both epochs share a store. The
-//! tokens differ, and a resource that checks them accepts the newer one. So stop the old voters first.
+//! in two clusters, each alone in its epoch. Two leaders are prevented only if voters of both epochs have the same
+//! stores. The tokens differ, and a resource that checks them accepts the newer token. So stop the old voters first.
 //!
-//! *How it shows.* A configured epoch is not announced to any agent: an agent with another epoch takes no part,
-//! whatever it can reach. Its diagnosis has `ListOlder`, the diagnosis of the others has `OtherListOlder`, each with
-//! advice. An agent without a leader logs a warning about it, and so does a leader, ten seconds after its election.
+//! *How it shows.* A configured epoch is not announced to any agent: an agent with another epoch takes no part, even if
+//! it can reach the other agents. Its diagnosis has `ListOlder`, the diagnosis of the other agents has
+//! `OtherListOlder`, each with advice. An agent without a leader logs a warning about it, and so does a leader, ten
+//! seconds after its election.
 
 use std::fmt;
 
 use super::QuorumConfig;
 use crate::protocol::{AgentId, Epochs, MembershipError, Term};
 
-/// Number of bits of a term that count the elections of one epoch. It is 40, because without disks a term counts
-/// milliseconds since 2024, and 40 bits of them last until 2058. The bits above them are the epoch.
+/// Number of bits of a term that count the elections of one epoch. The number is 40, because without disks a term
+/// counts milliseconds since 2024, and 40 bits of milliseconds last until 2058. The bits above the lower 40 bits are
+/// the epoch.
 const BITS: u32 = 40;
 
 /// The highest valid epoch.
@@ -151,7 +155,7 @@ impl fmt::Display for SpokenTerm {
 pub(super) const LEARNED: Epochs = Epochs::Learned { term_bits: BITS };
 
 impl QuorumConfig {
-    /// Returns the term before the first election of this epoch. It is above all terms of earlier epochs.
+    /// Returns the term before the first election of this epoch, which is above all terms of earlier epochs.
     pub const fn first_term(&self) -> Term {
         first_term(self.epoch)
     }

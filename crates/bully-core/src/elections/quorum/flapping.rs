@@ -10,7 +10,7 @@ use super::Leadership;
 use crate::protocol::{AgentId, Term, Time};
 
 /// Number of grace periods after which a count halves. Chosen equal to the longest wait, 16 grace periods: by the end
-/// of that wait the count has halved. With far fewer, a count is gone before the next loss.
+/// of the longest wait the count has halved. With far fewer grace periods, a count is gone before the next loss.
 const PERIODS: u32 = 16;
 
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]

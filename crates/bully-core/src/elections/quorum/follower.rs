@@ -242,8 +242,8 @@ impl Following {
 // ---- a takeover ------------------------------------------------------------------------------
 
 impl Following {
-    /// Asks for a takeover if the grace period has passed: this agent has heard its leader without a gap for that time.
-    /// A slow voter does not ask (rule `slow-waits`). Called after each heartbeat.
+    /// Asks for a takeover if this agent has heard its leader without a gap for the whole grace period. A slow voter
+    /// does not ask (rule `slow-waits`). Called after each heartbeat.
     fn consider_takeover(&mut self, core: &mut Core, now: Time, out: &mut Out) {
         if let Preemption::After(grace) = core.config.preemption
             && now.since(self.since) >= grace
@@ -346,7 +346,7 @@ impl Following {
     }
 
     /// Handles a refusal. Only the leader's refusal counts: it contains the time for which the leader will not hand
-    /// over, and this agent does not ask again in that time.
+    /// over, and this agent does not ask again within this time.
     pub(super) fn on_ok(&mut self, now: Time, from: &AgentId, ok: &Ok) {
         let is_asked =
             matches!(&self.takeover, TakeoverAttempt::Asked { round, .. } if *round == ok.round);

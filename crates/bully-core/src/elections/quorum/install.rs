@@ -1,9 +1,9 @@
 //! The beginning of an epoch that the voters of the former epoch have decided.
 //!
 //! Decided here: when an agent enters an epoch, and how it answers a message of another epoch. An agent that receives
-//! the list of a later epoch enters that epoch, in any role, and may skip epochs. Its promises end, because they were
-//! made to leaders of the former epoch, which a quorum has sealed. It answers a message of an earlier epoch with its
-//! list, and a message of a later epoch with `Behind`.
+//! the list of a later epoch enters that epoch, in any role, and may skip epochs. The agent's promises end, because
+//! they were made to leaders of the former epoch, which a quorum has sealed. An agent answers a message of an earlier
+//! epoch with its list, and a message of a later epoch with `Behind`.
 
 use std::{sync::Arc, time::Duration};
 
@@ -139,14 +139,14 @@ impl Core {
 
     /// Returns the time after which an agent that is not eligible sends the list of its epoch again, while it knows no
     /// leader; `None` without a decided list. The time is as long as the accepted silence of a leader, because usually
-    /// the other agents know the list and elect a leader before that (rule `tell-while-vacant`).
+    /// the other agents know the list and elect a leader earlier (rule `tell-while-vacant`).
     pub(super) fn tells_again_after(&self) -> Option<Duration> {
         let list = self.installed().filter(|_| self.may_tell());
         list.map(|_| self.config.timings.promise())
     }
 
-    /// Returns whether others would accept a list from this agent: bridges usually accept one only from an agent that
-    /// may vote.
+    /// Returns whether other hosts would accept a list from this agent: bridges usually accept a list only from an
+    /// agent that may vote.
     pub(super) const fn may_tell(&self) -> bool {
         self.has_store && self.was_listed
     }

@@ -9,8 +9,8 @@
 //! with the end of the lease, so a late timer cannot prolong the lease (`lease-ends-by-clock`).
 //!
 //! **A lease is no longer than the promises** (rule `lease-within-promise`). Each acknowledgement contains the time for
-//! which its voter supports no other agent. The acknowledgement counts for no longer than that time allows, whatever
-//! this leader's own D is. So members may have different timings, for example during a rolling change.
+//! which its voter supports no other agent. The acknowledgement counts for no longer than this time allows, even if the
+//! leader's own D is longer. So members may have different timings, for example during a rolling change.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -32,15 +32,15 @@ use crate::{
     parts::Handover,
 };
 
-/// Shortest time between two heartbeats, however short the promises are. Any value from 1 to 20 ms is good: without a
+/// Shortest time between two heartbeats, also for very short promises. Any value from 1 to 20 ms is good: without a
 /// limit, a voter with a tiny promise would cause a flood; above 20 ms, a voter with [`Timings::fast`] would be lost.
 const SHORTEST_INTERVAL: Duration = Duration::from_millis(5);
 
-/// The leadership of this agent. It begins with the last vote that the agent needed.
+/// The leadership of this agent, from the last vote that the agent needed on.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Leading {
     pub(super) term: Term,
-    /// The score with which this agent leads. A leader that lost its own score keeps this one while its work ends.
+    /// The score with which this agent leads. A leader that lost its own score keeps this score while its work ends.
     pub(super) score: Score,
     pub(super) lease: LeaderLease,
     /// Time of the next heartbeat.
@@ -56,7 +56,7 @@ pub(super) struct Leading {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) enum LeaderLease {
-    /// Too few voters have acknowledged the agent. It gives up at `give_up`.
+    /// Too few voters have acknowledged the agent. The agent gives up at the time `give_up`.
     Pending {
         give_up: Time,
     },
@@ -80,7 +80,7 @@ struct Raise {
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Leaving {
     pub(super) handover: Handover,
-    /// Time after the hand-over in which this agent does not compete with the others.
+    /// Time after the hand-over in which this agent does not compete with the other agents.
     pub(super) cooldown: Duration,
     /// The next list of voters, if the leadership ends because of a change of the voters.
     pub(super) next: Option<Box<Decree>>,
@@ -89,8 +89,8 @@ pub(super) struct Leaving {
 // ---- the lease -------------------------------------------------------------------------------
 
 impl Leading {
-    /// Announces this agent after its election. It does not consider itself leader yet. If its votes came late, a
-    /// `Nack` reports that a voter has moved on to a higher term.
+    /// Announces this agent after its election. The agent does not consider itself leader yet. If its votes came late,
+    /// a `Nack` reports that a voter has moved on to a higher term.
     pub(super) fn begin(
         core: &mut Core,
         now: Time,
@@ -322,8 +322,8 @@ fn span_promised(config: &QuorumConfig, ack: &Ack) -> Duration {
 // ---- a higher term without a gap -------------------------------------------------------------
 
 impl Leading {
-    /// Returns whether a `Nack` says that another agent leads in this agent's present term. An answer to an
-    /// announcement of an earlier term does not say that (rule `one-leader-per-term`).
+    /// Returns whether a `Nack` reports that another agent leads in this agent's present term. An answer to an
+    /// announcement of an earlier term does not report that (rule `one-leader-per-term`).
     pub(super) fn is_contested(&self, core: &Core, nack: &Nack) -> bool {
         let is_its = nack.of == self.term && nack.term == self.term;
         let is_raised = core.voter.record.term > self.term;
@@ -408,7 +408,7 @@ impl Leading {
                     core.ignore(Role::Leader, "a vote that came too late");
                     return Next::Stay;
                 }
-                // This leader won its own term, and no vote for that term reported a seal. So each seal up to that
+                // This leader won its own term, and no vote for that term reported a seal. So each seal up to the own
                 // term is void.
                 let seal = reply.seal.as_deref().filter(|seal| seal.term > self.term);
                 raise.seal = higher(raise.seal.take(), seal);
@@ -427,8 +427,8 @@ impl Leading {
         Next::Stay
     }
 
-    /// Begins the new term without a gap, if there are enough votes. The lease continues, because the voters' promises
-    /// are to this leader and not to its term.
+    /// Begins the new term without a gap, if enough voters have voted. The lease continues, because the voters'
+    /// promises are to this leader and not to its term.
     fn finish_raise(&mut self, core: &mut Core, now: Time, out: &mut Out) -> Next {
         let quorum = core.config.vote_quorum();
         let Some(raise) = self.raise.take_if(|raise| raise.votes.len() >= quorum) else {

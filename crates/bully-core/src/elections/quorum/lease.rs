@@ -33,8 +33,8 @@ pub(super) struct Contact {
 }
 
 impl Supporters {
-    /// Notes an acknowledgement of a message that was sent at `echo`. It counts for `span` from that time. If it comes
-    /// more than `gap` after the former acknowledgement, the time without a gap starts again.
+    /// Notes an acknowledgement of a message that was sent at `echo`. The acknowledgement counts for `span` from the
+    /// time `echo`. If it comes more than `gap` after the former acknowledgement, the time without a gap starts again.
     pub(super) fn note(
         &mut self,
         now: Time,

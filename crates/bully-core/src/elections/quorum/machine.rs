@@ -3,7 +3,7 @@
 //! A role owns its data and returns [`Next`]: `Stay`, or the start of the next role. No role calls another role; the
 //! role changes in [`turn`](super::turn).
 //!
-//! Decided here: the duties that a voter has in every role. It answers each `Elect` and each `Claim`, and it notes
+//! Decided here: the duties that a voter has in every role. A voter answers each `Elect` and each `Claim`, and it notes
 //! changes of the members and resigned leaderships.
 
 use std::{mem, time::Duration};
@@ -344,7 +344,7 @@ impl QuorumBully {
         Next::Stay
     }
 
-    /// Answers a `Claim`, whatever the role. A refused claim changes nothing durable.
+    /// Answers a `Claim`, in every role. A refused claim changes nothing durable.
     fn on_claim(&mut self, now: Time, sender: SenderIncarnation<'_>, claim: &Claim, out: &mut Out) {
         let (from, _) = sender;
         let core = &mut self.core;
@@ -391,7 +391,7 @@ impl QuorumBully {
     }
 }
 
-/// Notes the facts in an answer, whatever the role of this agent. Returns `false` for a `Nack` that is out of date.
+/// Notes the facts in an answer, in every role. Returns `false` for a `Nack` that is out of date.
 fn hear_answer(
     core: &mut Core,
     now: Time,

@@ -1,8 +1,8 @@
 //! The rules that find gaps in a voter's memory: each name shall have one store and one running incarnation.
 //!
 //! The election is safe as long as each voter knows its past from its record. A record may be missing (the store was
-//! lost, or another store has the old name), or too old (a backup, or a copy of the file). A voter cannot detect that
-//! by itself.
+//! lost, or another store has the old name), or too old (a backup, or a copy of the file). A voter cannot detect a
+//! missing or old record by itself.
 //!
 //! Decided here: the behaviour of a voter while its past is uncertain, and its memory of the other voters.
 //!
@@ -28,11 +28,11 @@
 //! A voter sends a vote, a seal, an acknowledgement or an announcement only when its record contains its incarnation
 //! and at least that term (rules `incarnation-before-word`, `persist-before-send`). So a later incarnation starts with
 //! a record that is not behind the others' memory of the former ones. The number of crashes and the elections that it
-//! missed do not matter: the others do not compare its record with the term of the *group*. A claim does not count,
-//! because it is sent before its candidate's own vote is durable (`claim-beside-own-vote`).
+//! missed do not matter: the other voters do not compare its record with the term of the *group*. A claim does not
+//! count, because it is sent before its candidate's own vote is durable (`claim-beside-own-vote`).
 //!
-//! A vote of the present incarnation does not show with which record the incarnation started. So the others remember
-//! the present incarnation and the former one separately.
+//! A vote of the present incarnation does not show with which record the incarnation started. So the other voters
+//! remember the present incarnation and the former one separately.
 //!
 //! # Why a voter may be excused
 //! Suppose that no other voter remembers an earlier incarnation of a voter. That incarnation may still have sent votes,
@@ -79,8 +79,8 @@ pub(super) struct Memory {
     pub(super) open: BTreeMap<AgentId, Option<Time>>,
     /// For each other voter, its earlier incarnations that are not in the record.
     pub(super) former: BTreeMap<AgentId, Former>,
-    /// Time since which the durable record lacks something that this agent remembers about other voters; `None` if it
-    /// lacks nothing.
+    /// Time since which the durable record lacks a fact that this agent remembers about other voters; `None` if it
+    /// lacks no fact.
     pub(super) unwritten: Option<Time>,
     /// The agents whose change to another store this agent has reported, each with the stores of the last report.
     pub(super) told: BTreeMap<AgentId, [StoreId; 2]>,
@@ -88,13 +88,13 @@ pub(super) struct Memory {
     pub(super) is_over: bool,
 }
 
-/// Whether a voter abstains when it hears of a later election than the first one.
+/// Whether a voter abstains when it hears of a later election than the first election.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 enum Late {
     /// The voter does not abstain: its record is of an earlier election, it took part in the first election, it was
     /// excused, or it has abstained already.
     No,
-    /// The voter abstains unless all others excuse it. No answer has reported an earlier incarnation or a later
+    /// The voter abstains unless all other voters excuse it. No answer has reported an earlier incarnation or a later
     /// election.
     UnlessUnknown,
     Yes,
@@ -103,7 +103,7 @@ enum Late {
 /// Earlier incarnations of another voter.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub(super) struct Former {
-    /// The last incarnation that took part before the present one, and its highest term.
+    /// The last incarnation that took part before the present incarnation, and its highest term.
     pub(super) last: Option<(Incarnation, Term)>,
     /// Set after this agent has answered "I know no earlier incarnation of you": the incarnation that asked, and its
     /// store. After this answer, an earlier incarnation counts only if it has the same store: its number is lower only
@@ -166,7 +166,7 @@ impl Memory {
         self.told.clear();
         self.open.clear();
         if !takes_part {
-            // The others may remember the former epoch, and this voter has not asked them about it.
+            // The other voters may remember the former epoch, and this voter has not asked them about it.
             self.late = if self.began_empty() {
                 Late::Yes
             } else {
@@ -191,7 +191,7 @@ impl Memory {
         (config.lease_quorum() > 1).then(|| now.after(config.timings.promise()))
     }
 
-    /// Excuses this voter if the claimed term is the first one. Before the first term no voter has given a promise
+    /// Excuses this voter if the claimed term is the first term. Before the first term no voter has given a promise
     /// (rule `abstain-when-late`).
     pub(super) fn excuse(&mut self, config: &QuorumConfig, term: Term) {
         if Some(term) == config.term_above(config.first_term()) {

@@ -1,6 +1,6 @@
 //! The quorum election (lease-bully): at any instant at most one agent considers itself leader.
 //!
-//! It uses the questions and answers of the bully, and a majority of the voters decides.
+//! This election uses the questions and answers of the bully, and a majority of the voters decides.
 //!
 //! Decided here: how an agent is built from its configuration and its record, and which [`View`] it shows.
 //!
@@ -42,14 +42,14 @@
 //! # The promise
 //! - While the rates of the voters' clocks differ by no more than the timings allow, at every instant
 //!   at most one agent considers itself leader, and the terms of successive leaders strictly increase.
-//! - If the rates differ by more, a term still has at most one leader, ever. The term is a *fencing token*: a
-//!   resource remembers the highest term that it has seen and refuses a write with a lower one, so a former leader
-//!   never writes after a later one.
+//! - If the rates differ by more, a term still has at most one leader, ever. The term is a *fencing token*: a resource
+//!   remembers the highest term that it has seen and refuses a write with a lower term, so a former leader never writes
+//!   after a later leader.
 //! - If messages take no longer than the delay bound and a majority of the voters can reach each other, the group has
 //!   one leader. With preemption, the highest-ranked voter that reaches a majority leads in the end.
 //! - If writes or messages take longer than the timings assume, the group still gets a leader, but later. With the
-//!   default timings and three voters, the next leader leads 0.9 s after the silent end of the former one. If each
-//!   record takes 500 ms, it leads after 1.4 s; if each takes 1.8 s, after 2.7 s
+//!   default timings and three voters, the next leader leads 0.9 s after the silent end of the former leader. If the
+//!   write of each record takes 500 ms, the next leader leads after 1.4 s; if each write takes 1.8 s, after 2.7 s
 //!   (`tests/elections/quorum/slow_voters.rs`).
 //!
 //! The reasons in short; [`proof`] has the assumptions, the invariants and the argument. A vote is durable before it
@@ -61,10 +61,11 @@
 //!
 //! The page [`clocks`] lists the effects of wrong clocks, and the tests of them.
 //!
-//! A minority has no leader: the former leader stops itself before another one can start. A leader that hangs considers
-//! itself leader until its lease ends ([`View::valid_until`]), and its next step first reports the loss. Members may
-//! have different [`Timings`], for example during a rolling change: no statement above depends on equal timings.
-//! Another list of voters is another [`epoch`]; that page describes how to change the voters while the group runs.
+//! A minority has no leader: the former leader stops itself before another leader can start. A leader that hangs
+//! considers itself leader until its lease ends ([`View::valid_until`]), and its next step first reports the loss.
+//! Members may have different [`Timings`], for example during a rolling change: no statement above depends on equal
+//! timings. Another list of voters is another [`epoch`]; the page of the epochs describes how to change the voters
+//! while the group runs.
 //!
 //! # The rules by name
 //! | rule | statement | decided in |
@@ -289,8 +290,8 @@ impl Election for QuorumBully {
         if self.core.voter.memory.is_over() {
             return self.ignore("its record is an old copy");
         }
-        // What this voter remembers of the others is written with these messages only. A question or a refused claim
-        // must change nothing durable (invariant `NoDisrupt`).
+        // The memory of the other voters is written with these messages only. A question or a refused claim must change
+        // nothing durable (invariant `NoDisrupt`).
         let is_steady = matches!(
             input,
             Input::Received {
@@ -323,8 +324,9 @@ impl Election for QuorumBully {
             check_listed(&config.voters, agent, kind)?;
         }
         Ok(Requirements {
-            // Two quorums of votes share a voter, and a voter has one durable vote in each term (the [`proof`]). That
-            // needs no clock. The lease needs a clock: it prevents two leaders at one instant in different terms.
+            // Two quorums of votes share a voter, and a voter has one durable vote in each term (the [`proof`]). So no
+            // clock is needed for one leader in each term. The lease needs a clock: it prevents two leaders at one
+            // instant in different terms.
             leaders: match config.diskless() {
                 None => Leaders::PerTerm,
                 Some(_) => Leaders::PerInstant,

@@ -24,7 +24,7 @@ pub(super) struct RoundPace {
     doublings: u8,
     /// Whether rounds were made longer since the last round of questions began.
     has_doubled: bool,
-    /// The last round of questions that ended without success; `None` if there was none since an agent led.
+    /// The last round of questions that ended without success; `None` if no such round ended since an agent led.
     ran_out: Option<u64>,
 }
 

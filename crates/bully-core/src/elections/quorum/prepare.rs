@@ -15,8 +15,8 @@
 //!  │                          ├── Elected 5 ──────────▶│   b asks for no votes, and nothing is written
 //!  │                          │◀─────────────── Ack 5 ─┤   b leads in 5
 //! ```
-//! The leader does not vote for its successor, so its own disk cannot delay the hand-over. It needs a quorum of the
-//! other voters.
+//! The leader does not vote for its successor, so its own disk cannot delay the hand-over. The hand-over needs a quorum
+//! of the other voters.
 //!
 //! *Why term 5 has one leader.* A vote for b is like any other vote: given once in a term, and durable. It contains
 //! the incarnation of b that acknowledged last. If the leader knows of a later incarnation, its `Resign` contains no
@@ -74,7 +74,7 @@ pub(super) struct Ahead {
 
 impl Ahead {
     /// Returns whether a quorum has voted, including the successor. The successor may send messages in the new term
-    /// only if its own vote in that term is durable.
+    /// only if its own vote in the new term is durable.
     fn is_enough(&self, core: &Core) -> bool {
         let is_voted = self.votes.len() >= core.config.vote_quorum();
         is_voted && self.votes.contains(&self.to.id)
@@ -147,7 +147,7 @@ impl Leading {
         }))
     }
 
-    /// Returns the incarnation in which this voter acknowledged last; `None` if the group knows a later one.
+    /// Returns the incarnation in which this voter acknowledged last; `None` if the group knows a later incarnation.
     fn present(&self, core: &Core, id: &AgentId) -> Option<Incarnation> {
         let incarnation = self.supporters.contact(id)?.incarnation;
         let member = core.me.members.get(id);
@@ -210,7 +210,7 @@ impl Leading {
         true
     }
 
-    /// Returns the term in which this successor has enough votes, if there is one.
+    /// Returns the term in which this successor has enough votes; `None` without enough votes.
     pub(super) fn given(&self, core: &Core, successor: Option<&AgentId>) -> Option<Term> {
         let ahead = self.ahead.as_ref()?;
         let is_meant = successor == Some(&ahead.to.id) && ahead.led == self.term;
@@ -238,7 +238,7 @@ pub(super) fn may_vote_ahead(
         .is_some_and(|f| f.leader.id == *from && f.leader.incarnation == incarnation);
     // A successor votes for itself only in its present incarnation.
     let is_present = to.id != core.me.id || to.incarnation == core.me.incarnation;
-    // A voter has one vote in a term, and none in a term below the term of its record.
+    // A voter has one vote in a term, and no vote in a term below the term of its record.
     let is_free = claim.term > core.voter.record.term
         || claim.term == core.voter.record.term && core.voter.record.voted_for.as_ref() == Some(to);
     // A voter that abstains gives no vote: an earlier incarnation may have given a promise to another leader.
@@ -252,7 +252,7 @@ pub(super) fn may_vote_ahead(
 }
 
 /// Returns the term in which this agent may lead from now on, by the `Resign` of its leader; `None` if the agent has
-/// not voted ahead for itself in that term, or if another condition below fails (rule `lead-in-given-term`).
+/// not voted ahead for itself in the given term, or if another condition below fails (rule `lead-in-given-term`).
 pub(super) fn taken(
     core: &Core,
     state: &State,

@@ -156,14 +156,14 @@
 //!
 //! # Liveness
 //! *Liveness* is argued and measured, not proved. Promises end P after the last live leader; an agent objects at most
-//! once to each candidate; refused claims do not raise the term; jitter separates rivals. So at some time a voter
-//! that reaches a quorum asks alone. If the others are slower than the timings assume, their votes count when they
+//! once to each candidate; refused claims do not raise the term; jitter separates rivals. So at some time a voter that
+//! reaches a quorum asks alone. If the other voters are slower than the timings assume, their votes count when they
 //! come, and rounds get longer (`late-vote-counts`, `longer-after-late-answer`).
 //!
 //! # What is not covered
-//! If all clocks of a host stop while time passes (a frozen virtual machine), the assumption does not hold. Then
-//! still at most one agent leads in each *term*, and a resource that refuses a token below the highest token it has
-//! seen is safe. The page [`clocks`](super::clocks) says how long this may last, and which other faults were tried.
+//! If all clocks of a host stop while time passes (a frozen virtual machine), the assumption does not hold. Then still
+//! at most one agent leads in each *term*, and a resource that refuses a token below the highest token it has seen is
+//! safe. The page [`clocks`](super::clocks) states how long this may last, and which other faults were tried.
 //!
 //! The assumption does not hold either if a store is lost or goes back to an earlier copy, or if one voter has two
 //! processes. The rules of the page [`memory`](super::memory) find and stop most of these cases, and its last section

@@ -1,5 +1,5 @@
-//! The memory of voters about each other. A voter that has started asks the others for their memory of it. The rules
-//! are on the page [`memory`](super::memory).
+//! The memory of voters about each other. A voter that has started asks the other voters for their memory of it. The
+//! rules are on the page [`memory`](super::memory).
 //!
 //! Decided here: which store is accepted under a name, which facts a voter keeps about another voter, and how it acts
 //! on the answers to its question.
@@ -118,7 +118,7 @@ impl Core {
         }
     }
 
-    /// Writes the memory of the others if it has waited for long enough (rule `written-within-a-minute`).
+    /// Writes the memory of the other voters if the write has waited for long enough (rule `written-within-a-minute`).
     pub(super) fn write_when_due(&mut self, now: Time, out: &mut Out) {
         let unwritten = self.voter.memory.unwritten;
         if unwritten.is_some_and(|since| now.since(since) >= KEPT_WITHIN) {
@@ -173,7 +173,7 @@ impl Core {
         let Voter { record, memory, .. } = &mut self.voter;
         let mut heard = record.others.get(id).copied().unwrap_or_default();
         let former = memory.former.entry(id.clone()).or_default();
-        // The asker asks for its earlier incarnations, so the present one is left out.
+        // The asker asks for its earlier incarnations, so the present incarnation is left out.
         if heard.incarnation == Some(incarnation) {
             (heard.incarnation, heard.term) = former
                 .last

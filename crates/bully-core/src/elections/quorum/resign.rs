@@ -104,8 +104,8 @@ impl Leading {
         Next::Stay
     }
 
-    /// Begins to step down. The leadership continues, under its lease, until the application has ended its work or
-    /// the time for that work has passed.
+    /// Begins to step down. The leadership continues, under its lease, until the application has ended its work or the
+    /// time for the work has passed.
     pub(super) fn drain(
         &mut self,
         core: &mut Core,
@@ -159,8 +159,8 @@ impl Leading {
     }
 
     /// Ends the leadership in this process, then sends `Resign`. `Resign` is final for the term of the leadership, so
-    /// the released voters may support another agent at once. It never contains a term that the leader still claims,
-    /// because the votes for such a term are not complete (rule `lose-before-resign`).
+    /// the released voters may support another agent at once. `Resign` never contains a term that the leader still
+    /// claims, because the votes for such a term are not complete (rule `lose-before-resign`).
     fn resign(
         &self,
         core: &mut Core,
@@ -221,7 +221,7 @@ fn fresh(core: &Core) -> Duration {
     core.config.heartbeat().saturating_mul(2)
 }
 
-/// Handles a `Resign`: voids the promises to that leadership. Its successor claims at once (rule
+/// Handles a `Resign`: voids the promises to the resigned leadership. The successor claims at once (rule
 /// `resignation-is-final`).
 pub(super) fn on_resign(
     core: &mut Core,

@@ -1,6 +1,6 @@
 //! A leader's decision on a change of the voters: the next list, or the reason for a refusal.
 //!
-//! Decided here: the list after a change, and the conditions under which the leader gives up its leadership for that
+//! Decided here: the list after a change, and the conditions under which the leader gives up its leadership for the new
 //! list. Each refusal prevents a list that would make the group worse: its new voter was not heard, or its voters could
 //! elect no agent.
 //!

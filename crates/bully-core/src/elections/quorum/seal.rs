@@ -22,8 +22,8 @@ use crate::elections::{
 };
 use crate::protocol::{AgentId, Decree, Leader, Role, Term, Time};
 
-/// The role of an agent that is elected to seal, and does not lead any more (rule `lose-before-seal`). It asks the
-/// voters only for seals.
+/// The role of an agent that is elected to seal, and does not lead any more (rule `lose-before-seal`). Such an agent
+/// asks the voters only for seals.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Sealing {
     term: Term,
@@ -100,8 +100,8 @@ impl Sealing {
     }
 }
 
-/// The role of an agent that is not in the next list. It sends the list until it hears a leader of the new epoch,
-/// because its earlier messages may have been lost.
+/// The role of an agent that is not in the next list. Such an agent sends the list until it hears a leader of the new
+/// epoch, because its earlier messages may have been lost.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Telling {
     due: Time,
@@ -180,7 +180,7 @@ impl Core {
 }
 
 impl QuorumBully {
-    /// Handles a `Seal`. Its sender was elected in that term to seal, and does not lead.
+    /// Handles a `Seal`. The sender was elected in the seal's term to seal, and does not lead.
     pub(super) fn on_seal(
         &mut self,
         now: Time,

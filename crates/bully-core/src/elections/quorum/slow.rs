@@ -1,11 +1,11 @@
-//! A voter with a slow disk leaves the leadership to others.
+//! A voter with a slow disk leaves the leadership to other voters.
 //!
-//! Decided here: which voter is slow, and how it acts (rule `slow-waits`). A voter does nothing while it writes. It is
-//! slow if the median of its last ten writes is longer than E. A slow voter cannot keep a leadership that it gets by
-//! its rank: its lease ends at the next write, and the leadership would change again and again. So a slow voter asks no
-//! live leader to hand over, takes a slot later by one step for each voter, and reports in its [`Ack`](super::Ack) that
-//! it is slow. A leader that hands over chooses a voter that is not slow. A slow voter votes and objects like any other
-//! voter: a different rule left groups without a leader for longer.
+//! Decided here: which voter is slow, and how it acts (rule `slow-waits`). A voter does nothing while it writes. A
+//! voter is slow if the median of its last ten writes is longer than E. A slow voter cannot keep a leadership that it
+//! gets by its rank: its lease ends at the next write, and the leadership would change again and again. So a slow voter
+//! asks no live leader to hand over, takes a slot later by one step for each voter, and reports in its
+//! [`Ack`](super::Ack) that it is slow. A leader that hands over chooses a voter that is not slow. A slow voter votes
+//! and objects like any other voter: a different rule left groups without a leader for longer.
 //!
 //! The driver measures each write. It also writes one probe a minute while the voter outranks its leader or is slow.
 //! So a voter whose disk becomes fast again takes part by its rank after five minutes.

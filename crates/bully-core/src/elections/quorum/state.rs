@@ -42,7 +42,7 @@ pub(super) enum State {
     Claiming(Claiming),
     /// The agent was elected to end the epoch: it no longer leads, and asks the voters to seal.
     Sealing(Sealing),
-    /// The next list is decided, and the agent is not in it: it sends the list until it hears a leader of the new
+    /// The next list is decided, and the agent is not in the list: it sends the list until it hears a leader of the new
     /// epoch.
     Telling(Telling),
     /// The agent is elected; it considers itself leader while it holds a lease.
@@ -96,7 +96,7 @@ pub(super) enum Start {
         decree: Box<Decree>,
         from: Option<AgentId>,
     },
-    /// The list is decided already, and this agent is not in it: it sends the list to the others.
+    /// The list is decided already, and this agent is not in the list: it sends the list to the other agents.
     Tell,
 }
 
@@ -111,7 +111,8 @@ impl Next {
     }
 }
 
-/// The former leader, and the certainty of its end. An agent's slot does not wait for this leader, whatever its rank.
+/// The former leader, and the certainty of its end. An agent's slot does not wait for this leader, even if the leader
+/// ranks higher.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Predecessor {
     pub(super) id: AgentId,
@@ -131,7 +132,7 @@ impl Predecessor {
     }
 
     /// Returns whether this agent may ask again soon. A voter that refuses after a confirmed end has probably not
-    /// learned of that end yet (rule `soon-after-end`).
+    /// learned of the end yet (rule `soon-after-end`).
     pub(super) fn may_ask_soon(&self) -> bool {
         self.certainty == Certainty::Confirmed && !self.is_asked_soon
     }
@@ -177,7 +178,8 @@ impl State {
         leading.lease_at(now)
     }
 
-    /// Returns the epoch of the next list, if this agent ends its work for that list, asks for seals, or has sealed.
+    /// Returns the epoch of the next list, if this agent ends its work for the next list, asks for seals, or has
+    /// sealed.
     pub(super) fn next_epoch(&self, core: &Core) -> Option<u64> {
         let sealed = || core.voter.record.seal().map(|seal| seal.next.epoch);
         let Self::Leading(leading) = self else {

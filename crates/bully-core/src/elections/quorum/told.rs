@@ -17,7 +17,7 @@ use super::{
 use crate::protocol::{AgentId, Incarnation, Leader, Members, Term, Time};
 
 impl QuorumBully {
-    /// Handles `Elected` and `Heartbeat`: another agent leads, in this term or a later one.
+    /// Handles `Elected` and `Heartbeat`: another agent leads, in this term or in a later term.
     pub(super) fn on_announcement(
         &mut self,
         now: Time,
@@ -140,8 +140,8 @@ impl QuorumBully {
         } else if let State::Following(following) = &self.state
             && self.core.is_replaced(&following.leader)
         {
-            // This agent stops following that leader. The promise to that leader still holds, because its end is not
-            // confirmed.
+            // This agent stops following the leader. The promise to the leader still holds, because the leader's end is
+            // not confirmed.
             let next = following.end(&mut self.core, Certainty::Suspected, out);
             self.proceed(now, next, out);
         }

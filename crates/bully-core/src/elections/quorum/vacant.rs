@@ -1,7 +1,7 @@
 //! The role of an agent that knows no leader: it waits for its own slot, or defers to another agent.
 //!
-//! Decided here: when it campaigns. The highest-ranked voter campaigns first (rule `slot-by-rank`). An agent that
-//! deferred to another agent waits until the other one has had its chance.
+//! Decided here: when such an agent campaigns. The highest-ranked voter campaigns first (rule `slot-by-rank`). An agent
+//! that deferred to another agent waits until the other agent has had its chance.
 //!
 //! An agent that is not eligible never campaigns. It may still be the only agent that knows the list of its epoch, and
 //! it sends no `Elect` that would show the list. So it sends the list as long as no agent leads (rule
@@ -63,9 +63,9 @@ impl Vacant {
         Ok(Self::until(core, now, Posture::OwnSlot, after, before, out))
     }
 
-    /// Schedules the next attempt after a failed one: after `retry` and the agent's slot, with a random part of a round
-    /// that separates rivals. By the rule `soon-after-end`, the first such attempt after a confirmed end comes after a
-    /// message delay, because by then every voter has learned of that end.
+    /// Schedules the next attempt after a failed attempt: after `retry` and the agent's slot, with a random part of a
+    /// round that separates rivals. By the rule `soon-after-end`, the first such attempt after a confirmed end comes
+    /// after a message delay, because by then every voter has learned of that end.
     pub(super) fn again(
         core: &Core,
         now: Time,

@@ -36,7 +36,7 @@ pub(super) struct Voter {
     pub(super) recovery: Option<Recovery>,
     /// Without a disk: if this incarnation recovered by the clocks, the incarnations that had forgotten as well.
     pub(super) forgot: Option<Box<Forgetful>>,
-    /// With a disk: the voter's past, and its memory of the others that is not in the record.
+    /// With a disk: the voter's past, and the part of its memory of the other voters that is not in the record.
     pub(super) memory: Memory,
     pub(super) incarnation: Incarnation,
 }
@@ -106,7 +106,7 @@ impl Voter {
         span
     }
 
-    /// Writes the record, if anything changes.
+    /// Writes the record, if it differs from the record before.
     pub(super) fn write(
         &mut self,
         config: &QuorumConfig,
@@ -190,8 +190,8 @@ impl Voter {
         self.write_all(config, now, (term, voted_for, voters), out);
     }
 
-    /// Deletes a seal, because the leader `led` won without a report of it. If this voter has voted in that term, the
-    /// vote stays: it may have been for another agent (rule `void-seal`).
+    /// Deletes a seal, because the leader `led` won without a report of it. If this voter has voted in the leader's
+    /// term, the vote stays: it may have been for another agent (rule `void-seal`).
     pub(super) fn unseal(&mut self, config: &QuorumConfig, now: Time, led: &Leader, out: &mut Out) {
         let installed = self.record.installed().cloned();
         let voters = installed.map(|list| {
@@ -209,8 +209,8 @@ impl Voter {
         self.write_all(config, now, (term, voted_for, voters), out);
     }
 
-    /// Enters a later epoch, by a decided list. Promises and votes of the epoch before no longer bind. `tells` says
-    /// whether the others may have to receive the list from this agent.
+    /// Enters a later epoch, by a decided list. Promises and votes of the epoch before no longer bind. `tells` is
+    /// `true` if the other agents may have to receive the list from this agent.
     pub(super) fn enter(
         &mut self,
         config: &QuorumConfig,

@@ -1,9 +1,9 @@
 //! The thread that has the connection to the store.
 //!
-//! Decided here: after a lost connection a new one is made, after a growing pause; a connection that ends as soon as it
-//! was made counts as a failed attempt. Without a connection, operations fail at once. Reads that wait at the same time
-//! are sent as one question, since most of them are for the two records of one election. A connection with an overdue
-//! answer is given up, since all other operations on it wait as well.
+//! Decided here: after a lost connection a new connection is made, after a growing pause; a connection that ends as
+//! soon as it was made counts as a failed attempt. Without a connection, operations fail at once. Reads that wait at
+//! the same time are sent as one question, since most of them are for the two records of one election. A connection
+//! with an overdue answer is given up, since all other operations on it wait as well.
 
 #[cfg(test)]
 mod tests;
@@ -295,7 +295,7 @@ fn pause(failures: u32) -> Duration {
 }
 
 /// Time within which a connection must be made; operations wait meanwhile. It is longer than two waits of [`ANSWER`]
-/// (with Kubernetes, for credentials and a first answer), because the errors of these say more.
+/// (with Kubernetes, for credentials and a first answer), because the errors of these waits have more details.
 const CONNECT: Duration = Duration::from_secs(5);
 /// Time without an answer, not even a refusal, after which a server counts as gone or frozen. Chosen: half of the lease
 /// of `wan`. With far less, a short stall ends the connection; with far more, a holder leaves a frozen server too late.

@@ -53,7 +53,7 @@ impl EtcdQuestion {
         Self::of("/v3/kv/range", &body, false)
     }
 
-    /// Makes a question that reads all of these keys at one instant.
+    /// Makes a question that reads all the keys at one instant.
     pub(super) fn read_all(keys: &[RegisterKey]) -> Self {
         let range = |key| json!({ "request_range": { "key": name(key) } });
         let ranges: Vec<_> = keys.iter().map(range).collect();
@@ -62,8 +62,8 @@ impl EtcdQuestion {
         Self { most, ..asked }
     }
 
-    /// Makes a swap. It compares the value as well as the revision, because after a restored backup the same revisions
-    /// come again.
+    /// Makes a swap. The swap compares the value as well as the revision, because after a restored backup the same
+    /// revisions come again.
     pub(super) fn swap(key: &RegisterKey, expected: Option<&Entry>, value: &[u8]) -> Self {
         let key = name(key);
         let compare = match expected {
@@ -88,8 +88,8 @@ impl EtcdQuestion {
         Self::of("/v3/kv/txn", &body, true)
     }
 
-    /// Makes a question for the keys below `prefix`, in their order. It asks for one key more than the maximum, so that
-    /// the answer shows whether there are too many.
+    /// Makes a question for the keys below `prefix`, in their order. The question asks for one key more than the
+    /// maximum, so that the answer shows whether too many keys exist.
     pub(super) fn list(prefix: &RegisterKey) -> Self {
         let most = MOST_LISTED.saturating_add(1);
         let body = json!({
@@ -211,7 +211,7 @@ pub(super) type Listed = (RegisterKey, u64, Vec<u8>);
 struct Range {
     #[serde(default)]
     kvs: Vec<KeyValue>,
-    /// Number of entries; missing in the answer if there are none.
+    /// Number of entries; an answer without entries lacks it.
     count: Option<Number>,
 }
 
@@ -247,7 +247,7 @@ pub(super) fn swapped(answer: &[u8]) -> Result<Option<u64>, Misread> {
 /// The content of a line of a stream of changes.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum WatchAnswer {
-    /// These keys have changed, each with its change.
+    /// The keys that have changed, each with its change.
     Keys(Vec<(String, Change)>),
     /// The member confirms that the stream has begun.
     Begun,
@@ -337,8 +337,8 @@ impl Complaint {
 
 impl<'de> Deserialize<'de> for Complaint {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        /// Newer releases write the words in `message` only, older ones in `error` as well; a stream has `grpc_code` in
-        /// place of `code`.
+        /// Newer releases write the words in `message` only, older releases also in `error`; a stream has `grpc_code`
+        /// in place of `code`.
         #[derive(Deserialize)]
         struct Said {
             #[serde(alias = "grpc_code")]

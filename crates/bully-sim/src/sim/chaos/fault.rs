@@ -20,9 +20,9 @@ pub enum Fault {
     Split,
     /// One direction of a link is cut.
     OneWayCut,
-    /// Two agents cannot reach each other, but all others reach both.
+    /// Two agents cannot reach each other, but all other agents reach both.
     NonTransitiveCut,
-    /// One agent is cut off from all others.
+    /// One agent is cut off from all other agents.
     Isolation,
     /// An agent crashes.
     Crash,
@@ -46,9 +46,9 @@ pub enum Fault {
     PauseAfterSend,
     /// An agent is cut off right after it has sent a decisive message.
     IsolateAfterSend,
-    /// An agent is told to hold an election.
+    /// An agent gets the command to hold an election.
     Campaign,
-    /// An agent is told to hand the leadership over.
+    /// An agent gets the command to hand the leadership over.
     StepDown,
     /// An agent crashes, and its disk is lost. If the rules depend on the disk, no further incarnation begins.
     LostStorage,
@@ -61,7 +61,7 @@ pub enum Fault {
     /// Some agents lose a running member from their lists. Later the member is in the lists again, in the same
     /// incarnation.
     Forgotten,
-    /// An agent restarts with timings of its own, and the others keep their timings.
+    /// An agent restarts with timings of its own, and the other agents keep their timings.
     OtherTimings,
     /// One agent after the other restarts with the same new timings.
     RollingChange,
@@ -72,10 +72,10 @@ pub enum Fault {
     /// An earlier message arrives once more, at a later incarnation of its receiver than the incarnation that was up
     /// when the message left.
     LaterIncarnation,
-    /// A second process of an agent begins beside the first one, with a new store, or with a present or earlier copy
-    /// of the agent's store.
+    /// A second process of an agent begins beside the first process, with a new store, or with a present or earlier
+    /// copy of the agent's store.
     SecondProcess,
-    /// A second process ends. Usually the others learn of that from another process, or from a sentinel.
+    /// A second process ends. Usually the other agents learn of the end from another process, or from a sentinel.
     SecondEnds,
     /// An agent crashes and restarts with a new store under its old name, or with a backup.
     OtherStore,

@@ -197,7 +197,7 @@ impl<S: Scenario> Run<'_, S> {
             }
         }
         if options.faults.contains(&Fault::Restart) && self.random.chance(200) {
-            // A crash of which no agent is told may be the last event before the calm phase.
+            // A crash that is not reported may be the last event before the calm phase.
             let some = strikes::target(&self.world, &mut self.random);
             if let Some(agent) = some.filter(|_| self.world.views().count() > 1) {
                 self.world.crash(agent);

@@ -38,7 +38,7 @@ pub(super) struct Nemesis {
     cut: Option<(Fault, Situations)>,
     /// Number of agents that have lost the record on which they depend, for ever.
     pub(super) lost: usize,
-    /// The agents that had a second process, or another store. They are ended before the members have to agree.
+    /// The agents that had a second process, or another store. These agents are ended before the members have to agree.
     pub(super) doubtful: Vec<AgentId>,
     /// The agent in `doubtful` that has an old record, or a copy of a record.
     pub(super) copied: Option<AgentId>,
@@ -295,7 +295,7 @@ impl Nemesis {
         world.set_conditions(bad.build().unwrap_or_default());
     }
 
-    /// Separates some agents from others.
+    /// Separates some agents from the other agents.
     fn separate<E: Election>(
         &mut self,
         world: &mut World<E>,

@@ -21,8 +21,8 @@ pub struct ChaosOptions {
     /// Whether some agents have sentinels, which report their crashes early or late, while nothing else is reported
     /// ([`Detection::Told`](crate::sim::Detection::Told)). Default: false, the detection is chosen at random.
     pub sentinels: bool,
-    /// Longest time for which two agents may lead at once; it is checked after every step. Such a limit holds only if
-    /// no message is lost or late, and no agent hangs. Default: no limit.
+    /// Longest time for which two agents may lead at once. The limit is checked after every step. Such a limit holds
+    /// only if no message is lost or late, and no agent hangs. Default: no limit.
     pub contested_for: Option<Duration>,
     /// The trace that records the run. Default: nothing is recorded.
     pub trace: Trace,
@@ -52,7 +52,8 @@ pub struct HistoryReport {
     pub seed: u64,
     /// Number of agents at the beginning.
     pub n: usize,
-    /// The broken promise, if there is one. It is also a broken promise if the agents do not agree in time.
+    /// The broken promise; `None` if no promise was broken. If the agents do not agree in time, a promise is broken
+    /// too.
     pub violation: Option<Violation>,
     /// The leader on which all agents agreed in the end.
     pub leader: Option<AgentId>,

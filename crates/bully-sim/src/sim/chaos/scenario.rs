@@ -17,7 +17,7 @@ pub trait Scenario {
     /// Returns an agent with this name, for the beginning or for a later join.
     fn participant(&mut self, id: AgentId, random: &mut SplitMix64) -> Participant<Self::Election>;
 
-    /// Returns a random score for an agent: from 0 to 9, and sometimes none.
+    /// Returns a random score for an agent: from 0 to 9, and sometimes `None`.
     fn score(&mut self, random: &mut SplitMix64) -> Option<Score> {
         let score = i64::try_from(random.below(10)).unwrap_or(0);
         (!random.chance(70)).then(|| Score::from(score))
@@ -38,14 +38,14 @@ pub trait Scenario {
         TermOrder::Rising
     }
 
-    /// Returns the expected outcome. It is called again whenever an agent begins or stops to run, gets another leader
-    /// or another score, or gains or loses the leadership. Default: the highest-ranked agent leads.
+    /// Returns the expected outcome. The chaos calls this again when an agent begins or stops to run, gets another
+    /// leader or another score, or gains or loses the leadership. Default: the highest-ranked agent leads.
     fn expected(&self, world: &World<Self::Election>) -> Expected {
         let highest = world.highest();
         highest.map_or(Expected::NoLeader, |rank| Expected::Only(rank.id))
     }
 
-    /// Returns the number of agents that may lose the record on which they depend while the others still keep the
+    /// Returns the number of agents that may lose the record on which they depend while the other agents still keep the
     /// promises. Default: any number.
     fn may_lose_storage(&self) -> usize {
         usize::MAX
@@ -57,8 +57,8 @@ pub trait Scenario {
         fault.is_general()
     }
 
-    /// Called before an agent gets a second process, or another store. Returns whether the scenario allows that. If
-    /// it does, the scenario expects less from then on. Default: it does not.
+    /// Called before an agent gets a second process, or another store. Returns whether the scenario allows the fault.
+    /// If it allows the fault, the scenario expects less from then on. Default: `false`.
     fn doubts_memory(&mut self, world: &World<Self::Election>, agent: &AgentId) -> bool {
         let _: (&World<Self::Election>, &AgentId) = (world, agent);
         false

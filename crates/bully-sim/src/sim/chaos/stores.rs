@@ -2,7 +2,7 @@
 //!
 //! Decided here: which agents these faults meet, and which faults exclude each other. If two processes of one name are
 //! on two sides of a partition, the peers of one process never meet the other process, and then no rule helps. So no
-//! fault of the network happens while both processes run. The others learn of the second process when it begins,
+//! fault of the network happens while both processes run. The other agents learn of the second process when it begins,
 //! because a link reports a process before it carries a message of it. No rule helps either if a store is lost after a
 //! promise that is longer than promises by the present timings. So no history has both a lost store and changed
 //! timings. An agent that had two memories, or lost one, is gone when all faults have ended, and counts as an agent
@@ -42,8 +42,8 @@ impl Nemesis {
         if !world.begin_second(&agent, contents) {
             return None;
         }
-        // If the others do not learn of the second process, it takes part in the first election after its quarantine.
-        // No election happens before that while the agent's first process leads.
+        // If the other agents do not learn of the second process, it takes part in the first election after its
+        // quarantine. No election happens earlier while the agent's first process leads.
         if met.role != Role::Leader || random.chance(500) {
             world.meet_second(&agent);
         }

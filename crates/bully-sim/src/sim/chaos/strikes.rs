@@ -9,7 +9,7 @@ use crate::{
 };
 use bully_core::protocol::{AgentId, Election};
 
-/// Returns an agent that runs. Every other time it is an agent that leads, if there is one.
+/// Returns an agent that runs. Every other time the result is an agent that leads, if an agent leads.
 pub(super) fn target<E: Election>(world: &World<E>, random: &mut SplitMix64) -> Option<AgentId> {
     if random.chance(500) {
         let leaders: Vec<AgentId> = world.believers();
@@ -32,8 +32,8 @@ pub(super) fn strikes<E: Election>(
     situation.filter(|_| does(world, &agent))
 }
 
-/// Makes one, some or all of the others lose an agent from their lists. Agents that were forgotten earlier are in the
-/// lists again. Returns the situation of the forgotten agent.
+/// Makes one, some or all of the other agents lose an agent from their lists. Agents that were forgotten earlier are in
+/// the lists again. Returns the situation of the forgotten agent.
 pub(super) fn forget<E: Election>(
     world: &mut World<E>,
     random: &mut SplitMix64,

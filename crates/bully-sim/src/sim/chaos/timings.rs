@@ -49,8 +49,8 @@ pub(super) fn differ<S: Scenario>(
     restart(world, scenario, &agent, &timings, random)
 }
 
-/// Ends an agent. Its next incarnation has these timings. Usually it begins at once, otherwise at the agent's next
-/// restart.
+/// Ends an agent. Its next incarnation has these timings. Usually the next incarnation begins at once, otherwise at the
+/// agent's next restart.
 fn restart<S: Scenario>(
     world: &mut World<S::Election>,
     scenario: &mut S,

@@ -3,7 +3,7 @@
 //! Decided here: a view is the leader of a group and its term, as one agent reports them; only answers of this moment
 //! are compared; the rows whose view is not the view of most agents are marked; if two views have equally many agents,
 //! both are marked. Sentences below the table list the views. An agent whose node is not heard is shown as the first
-//! node knows it. Not here: which nodes there are, and how they are asked (`watch/`).
+//! node knows it. Not here: which nodes exist, and how they are asked (`watch/`).
 
 use std::{collections::BTreeMap, fmt::Write, time::Duration};
 
@@ -78,15 +78,15 @@ pub(crate) fn all(nodes: &[SeenNode<'_>]) -> String {
 #[derive(Serialize)]
 struct NodeLine<'a> {
     node: &'a str,
-    /// Whether it answered when it was asked last.
+    /// Whether the node answered when it was asked last.
     answers: bool,
-    /// Time since its last answer, in milliseconds; `None` without one.
+    /// Time since the node's last answer, in milliseconds; `None` without an answer.
     heard_ms: Option<u64>,
-    /// Whether the view of one of its agents differs from the view of most agents.
+    /// Whether the view of an agent of the node differs from the view of most agents.
     differs: bool,
-    /// The agents of its last answer.
+    /// The agents in the node's last answer.
     agents: &'a [AgentReport],
-    /// The first node's link to it, if it is a peer.
+    /// The first node's link to the node, if the node is a peer.
     link: Option<&'a LinkReport>,
 }
 
@@ -217,8 +217,8 @@ fn views<'a>(nodes: &'a [SeenNode<'a>]) -> BTreeMap<&'a str, GroupViews<'a>> {
     groups
 }
 
-/// Returns the leader that an agent follows or is. The term of an agent without a leader is only the highest that it has
-/// seen.
+/// Returns the leader that an agent follows or is. The term of an agent without a leader is not used: it is only the
+/// highest term that the agent has seen.
 fn view(own: &AgentReport) -> LeaderView<'_> {
     let leader = own.status.leader.as_ref();
     leader.map(|leader| (&leader.id, leader.term))
@@ -276,7 +276,7 @@ const fn mark(row: &AgentRow<'_>) -> &'static str {
     if row.differs { "!" } else { " " }
 }
 
-/// Returns an age, for people.
+/// Returns an age as text for people.
 fn ago(age: Duration) -> String {
     let seconds = age.as_secs();
     match seconds {
@@ -286,7 +286,7 @@ fn ago(age: Duration) -> String {
     }
 }
 
-/// Returns a name, or as much of it as has room in a column, with a mark for the rest.
+/// Returns a name, or the part of it that fits into a column, with a mark for the rest.
 fn short(name: &str) -> String {
     if name.chars().count() <= WIDEST {
         return name.to_owned();

@@ -1,7 +1,8 @@
 //! The messages between a simulated agent and its register: question and answer as messages of a world, and their text
 //! in traces.
 //!
-//! Not here: the questions of an agent in an application. It asks its store by effects and gets the answers as inputs.
+//! Not here: the questions of an agent in an application. Such an agent asks its store by effects and gets the answers
+//! as inputs.
 
 use std::fmt;
 

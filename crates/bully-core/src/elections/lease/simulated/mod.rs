@@ -8,7 +8,7 @@
 //! | input | behaviour |
 //! |---|---|
 //! | every nth question | carries it out, and answers that it failed |
-//! | `SetScore` with a score | does the same with the next question |
+//! | `SetScore` with a score | carries out the next question, and answers that it failed |
 //! | `SetScore` without a score | holds the record of another group |
 //! | `Campaign` | makes a backup of both records |
 //! | `StepDown` | goes back to the backup; without one, to nothing |
@@ -54,7 +54,7 @@ pub enum SimulatedConfig {
 pub struct RegisterConfig {
     /// Whether the register reports every change without a question.
     pub tells: bool,
-    /// Every question whose number is a multiple of this one is carried out, but answered as failed; 0: no question.
+    /// A question whose number is a multiple of this field is carried out, but answered as failed; 0: no question.
     pub fails_every: u64,
     /// Time after which no question fails by `fails_every`, by the register's own clock.
     pub fails_until: Time,

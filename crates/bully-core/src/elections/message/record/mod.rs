@@ -51,8 +51,8 @@ pub struct LeaseName {
 
 /// The number of one attempt to write. No two attempts, of the same agent or of different agents, have the same nonce.
 ///
-/// No randomness is needed: the name is unique in the group, the incarnation is unique for that name, and the attempt
-/// is unique in that incarnation.
+/// No randomness is needed: the name is unique in the group, the incarnation is unique for the name, and the attempt is
+/// unique in the incarnation.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Nonce {
     /// The agent that wrote the record.
@@ -81,8 +81,8 @@ pub struct Holder {
 pub struct Successor {
     /// The agent that may take the lease at once.
     pub id: AgentId,
-    /// Time for which every other agent leaves the lease to this one, counted from when that other agent first sees
-    /// the record.
+    /// Time for which every other agent leaves the lease to this agent. Each agent counts the time from its own first
+    /// reading of the record.
     pub wait: Micros,
 }
 
@@ -91,7 +91,7 @@ pub struct Successor {
 pub struct LeaseRecord {
     /// The name of the lease.
     pub name: LeaseName,
-    /// The number of the leadership. It is also the fencing token.
+    /// The number of the leadership, which is also the fencing token.
     pub term: Term,
     /// The holder; `None` if the lease was released.
     pub holder: Option<Holder>,
@@ -99,12 +99,14 @@ pub struct LeaseRecord {
     pub lease: Micros,
     /// The attempt that wrote this record.
     pub nonce: Nonce,
-    /// The agent for which the lease was released, if there is one.
+    /// The agent for which the lease was released; `None` if the lease was released for no certain agent, or was not
+    /// released.
     pub next: Option<Successor>,
 }
 
-/// The second record of a register, written by an agent that does not lead. It tells the holder that the writer ranks
-/// above it, or has seen a higher term. So a claim never makes a renewal of the holder fail.
+/// The second record of a register, written by an agent that does not lead. A claim informs the holder that the writer
+/// ranks above the holder, or has seen a higher term. Because a claim is a separate record, it never makes a renewal of
+/// the holder fail.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct ClaimRecord {
     /// The name of the lease.
@@ -113,7 +115,7 @@ pub struct ClaimRecord {
     pub score: Option<Score>,
     /// The highest term that the writer has seen: the holder has to lead in a higher term.
     pub seen: Term,
-    /// The attempt that wrote this record. It contains the agent's name.
+    /// The attempt that wrote this record. The nonce contains the agent's name.
     pub nonce: Nonce,
 }
 
@@ -377,8 +379,8 @@ impl<'a> RecordReader<'a> {
     }
 }
 
-/// Accepts only the canonical text: it writes the record again and compares. So a text with another line, or with
-/// another spelling of a value, is refused.
+/// Accepts only the canonical text: writes the record again and compares the texts. So a text with another line, or
+/// with another spelling of a value, is refused.
 fn only<R: RegisterRecord>(text: &[u8], record: R) -> Result<R, RecordError> {
     if record.encode().as_bytes() == text {
         Ok(record)

@@ -17,7 +17,7 @@ use crate::elections::{
 use crate::protocol::{AgentId, ClockGap, Incarnation, Term, Time};
 
 /// The voters whose clocks differ by more than 10 s from this agent's clock. Each entry has the incarnation that read
-/// the clock, and the lead of that clock in milliseconds; the number is negative if the clock is behind.
+/// the clock, and the lead of the voter's clock in milliseconds; the number is negative if the voter's clock is behind.
 pub(in crate::elections::quorum) type ClocksApart = BTreeMap<AgentId, (Incarnation, i64)>;
 
 impl Core {

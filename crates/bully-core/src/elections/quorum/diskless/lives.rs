@@ -20,8 +20,8 @@ impl Core {
         self.config.diskless().map(|_| now.after(round))
     }
 
-    /// Returns whether a vote counts. `is_in_time` says whether it came within one round E after the claim. With a disk
-    /// every vote counts (rule `votes-expire`).
+    /// Returns whether a vote counts. `is_in_time` is `true` if the vote came within one round E after the claim. With
+    /// a disk every vote counts (rule `votes-expire`).
     pub(in crate::elections::quorum) fn counts(&self, is_in_time: bool) -> bool {
         self.config.diskless().is_none() || is_in_time
     }

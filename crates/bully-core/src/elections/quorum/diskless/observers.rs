@@ -2,8 +2,8 @@
 //!
 //! Decided here: when an observer sends the report, and how a leader reacts. If all voters restart in a time that is
 //! shorter than the difference of their clocks, their terms can fall. A voter that remembers a higher term answers a
-//! leader with `Nack`, but an observer sends no `Nack`. Without the report, the observer would ignore that leader until
-//! the terms exceed its remembered term, possibly until the leader ends.
+//! leader with `Nack`, but an observer sends no `Nack`. Without the report, the observer would ignore the leader until
+//! the terms exceed the observer's remembered term, possibly until the leader ends.
 //!
 //! The leader trusts an observer's term as far as any reported term (rule `no-term-ahead`), and continues to lead. So
 //! an observer that lies can make the leader claim terms up to 10 s ahead of its clock, but cannot end a leadership.

@@ -44,15 +44,15 @@ pub(in crate::elections::quorum) type Forgetful = BTreeMap<AgentId, Incarnation>
 
 /// The source of the term above which a recovered incarnation votes.
 enum Memory {
-    /// The answers of enough others that remember.
+    /// The answers of enough other voters that remember.
     Others,
-    /// The clocks, because too few others can remember.
+    /// The clocks, because too few other voters can remember.
     Clock,
 }
 
 impl QuorumConfig {
-    /// Time for which an incarnation without a disk abstains. After that time no promise of an earlier incarnation
-    /// holds and none of its votes counts, whatever the rates of the clocks within the allowed error.
+    /// Time for which an incarnation without a disk abstains. After this time no promise and no vote of an earlier
+    /// incarnation counts, for all rates of the clocks within the allowed error.
     pub(in crate::elections::quorum) fn abstention(&self) -> Duration {
         let t = &self.timings;
         Timings::least_promise(t.promise().saturating_add(t.round()))
@@ -94,8 +94,8 @@ impl QuorumConfig {
             .saturating_add(t.delay_bound().saturating_mul(5))
     }
 
-    /// Number of others that have to remember. Qv of the n voters elected a leader in a term. At least Qv - 1 of these
-    /// are others, so any n - Qv + 1 others include one of them.
+    /// Number of other voters that have to remember. Qv of the n voters elected a leader in a term. At least Qv - 1 of
+    /// these Qv voters are other voters, so any n - Qv + 1 other voters include one of them.
     fn remembering(&self) -> usize {
         let voters = self.voters.len();
         voters.saturating_sub(self.vote_quorum()).saturating_add(1)
@@ -156,7 +156,7 @@ impl Recovery {
         };
         let (recover, remember) = (those(&recovers).len(), those(&remembers));
         let answers = remember.len().saturating_add(recover);
-        // After this number of further restarts, too few others could remember.
+        // After this number of further restarts, too few other voters could remember.
         let more = config.voters.len().saturating_sub(config.vote_quorum());
         let more = more.saturating_sub(recover);
         Recovering {
@@ -170,7 +170,7 @@ impl Recovery {
         }
     }
 
-    /// Returns the memory that this incarnation may use now; `None` if it has to wait. `is_late` says whether the time
+    /// Returns the memory that this incarnation may use now; `None` if it has to wait. `is_late` is `true` if the time
     /// for answers to the last round has passed.
     fn memory(&self, config: &QuorumConfig, now: Time, is_late: bool) -> Option<Memory> {
         if now < self.until {
@@ -186,7 +186,7 @@ impl Recovery {
         (is_late && is_lost && self.answers().saturating_add(1) >= quorum).then_some(Memory::Clock)
     }
 
-    /// Returns the number of others that have answered.
+    /// Returns the number of other voters that have answered.
     fn answers(&self) -> usize {
         let recover = self.recover.keys();
         let recover = recover.filter(|id| !self.remember.contains_key(*id));
@@ -281,7 +281,8 @@ impl Core {
         false
     }
 
-    /// Takes part, if enough others remember or the clocks may be used. Returns whether this incarnation takes part.
+    /// Takes part, if enough other voters remember or the clocks may be used. Returns whether this incarnation takes
+    /// part.
     fn recover(&mut self, now: Time, is_late: bool, out: &mut Out) -> bool {
         let Some(recovery) = &self.voter.recovery else {
             return false;
@@ -290,8 +291,8 @@ impl Core {
             None => return false,
             Some(Memory::Others) => (recovery.highest, false),
             Some(Memory::Clock) => {
-                // The voter votes only above the returned term. It may use the term by the clocks itself, so 1 is
-                // subtracted.
+                // The voter votes only above the returned term. The voter may use the term by the clocks itself, so 1
+                // is subtracted.
                 let clock = self.clocks_term(now).0.saturating_sub(1);
                 (recovery.highest.max(Term(clock)), true)
             }
@@ -302,7 +303,7 @@ impl Core {
         }
         let record = &self.voter.record;
         if record.term < floor || record.term == floor && record.voted_for.is_none() {
-            // An earlier incarnation may have voted in that term. By voting for itself, this incarnation cannot vote
+            // An earlier incarnation may have voted in this term. If this incarnation votes for itself, it cannot vote
             // for another agent.
             self.vote_for_myself(now, floor, out);
         }
