@@ -6,6 +6,7 @@ use actix::clock;
 use actix_bully::{
     agent::ScheduleFinding,
     leader::schedule::{ScheduleRecord, Tick},
+    operate::Operated,
     store::{MemoryStore, TermStore as _},
     testkit::{FaultyStore, VirtualWallClock, cluster::Cluster},
 };
@@ -70,6 +71,11 @@ fn voters_that_do_not_store_marks_are_reported_by_the_leader_and_by_themselves()
         assert_eq!(found(leader), []);
         let begun = schedule.status().begun;
         assert!(begun > 0);
+        let reported = Operated::new(leader).report().agents.remove(0).schedules;
+        assert_eq!(
+            reported,
+            BTreeMap::from([(id("second"), schedule.status())])
+        );
 
         for name in ["agent-1", "agent-2"] {
             parts[name].0.refuse(ErrorKind::PermissionDenied);
