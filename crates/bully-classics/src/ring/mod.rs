@@ -60,7 +60,7 @@
 //! | `miss-a-silent-leader` | heartbeats go round in the same way; after a silence the leader counts as gone | `follower.rs`; at the leader itself `leader.rs` |
 //! | `challenge-when-higher` | a follower that outranks its leader begins an election, after [`challenge_after`](RingConfig::challenge_after) | `follower.rs` |
 //! | `probe-the-skipped` | a skipped member is probed; if it follows another leader, an election merges both groups | `probe.rs` |
-//! | `resign-by-nomination` | a leader that steps down lets its work end, and nominates its successor in a new term | `leader.rs`, `nominate.rs` |
+//! | `resign-by-nomination` | a leader that steps down (`StepDown`, `SetScore(None)`) lets its work end, and nominates its successor in a new term | `leader.rs`, `nominate.rs` |
 //!
 //! # Amendments, with their reasons
 //! The rules are Le Lann's token with the suppression of *Chang and Roberts 1979* (*An improved algorithm for
