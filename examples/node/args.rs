@@ -48,7 +48,7 @@ pub(crate) struct Args {
     /// Creates the file of the vote: this node has never voted. Given once for each node
     #[arg(long, requires = "store")]
     pub(crate) init: bool,
-    /// The node may be missing in --quorum, and follows until it is added while the group runs
+    /// The node need not be in --quorum: it only follows until it is added as a voter while the group runs
     #[arg(long, requires = "quorum")]
     pub(crate) learner: bool,
     /// Preset of the timings; the same at every node

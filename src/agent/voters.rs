@@ -346,7 +346,8 @@ impl<E: Election> Agent<E> {
     }
 }
 
-/// Time after which a connected agent has heard of an epoch that was decided, unless its node prevents that.
+/// Time from a leader's election until it warns of agents with another epoch. By then a connected agent has heard of an
+/// epoch that voters decided; no agent sends an epoch that was configured.
 const LEARNED: Duration = Duration::from_secs(10);
 
 /// Returns whether it is worth asking again for a change that was refused for `reason`: the leader has no link yet to a

@@ -46,7 +46,9 @@ pub enum CertificateFault {
     #[error("the peer reports that this node's certificate has expired or is not valid yet")]
     OwnDates,
     /// The peer does not accept this node's certificate, or received none, and does not give the reason.
-    #[error("the peer does not accept this node's certificate")]
+    #[error(
+        "the peer refuses this node's certificate, or received none, and does not give the reason"
+    )]
     OwnRefused,
 }
 

@@ -364,10 +364,11 @@ impl<E: Election> SchedulesBuilder<E> {
         self
     }
 
-    /// Begins to acknowledge the ticks of leaders, until the agent has left or ended for good.
+    /// From now on the agent acknowledges the ticks of leaders, until it has left or ended for good. With a lease it has
+    /// nothing to acknowledge, because the lease's store keeps the progress.
     ///
     /// # Errors
-    /// [`ScheduleError`], and nothing was changed. [`ScheduleError::Begun`] if a schedule was started before.
+    /// With any [`ScheduleError`] nothing was changed. [`ScheduleError::Begun`] if a schedule was started before.
     pub fn start(self) -> Result<(), ScheduleError> {
         if !can_spawn_here() {
             return Err(ScheduleError::NoSystem);

@@ -74,7 +74,8 @@ struct KnownAgent {
 }
 
 impl PeerAgents {
-    /// Makes the record of the node `node` in these groups; `lost` makes the callback of a group for lost names.
+    /// Makes the record of the agents of `node` in these groups. `lost` returns, for the number of a group, the callback
+    /// that is called when an agent of the node loses its name to another agent.
     pub(crate) fn new(
         node: &str,
         carried: &[Arc<dyn Carried>],

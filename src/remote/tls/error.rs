@@ -64,7 +64,7 @@ pub enum TlsError {
     },
     /// No authority that this side trusts has issued the own certificate.
     #[error(
-        "this node's certificate was not issued by any of the certificate authorities: give its authority, and all intermediate certificates after this certificate"
+        "this node's certificate was not issued by any of the certificate authorities: add its authority to the list of authorities, and put all intermediate certificates behind this certificate"
     )]
     UnknownIssuer,
     /// The own certificate does not allow both ends of a connection.

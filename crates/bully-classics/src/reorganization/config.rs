@@ -48,7 +48,8 @@ pub struct ReorganizationConfig {
 /// The reaction of an agent to the question `AreYouThere` of an agent below (rule `ask-those-above`).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum WhenAsked {
-    /// As in the paper: the agent answers and begins no election, because its own timers detect a missing leader.
+    /// As in the paper: the agent only answers the question. It begins no election, because its own timers detect a
+    /// missing leader.
     #[default]
     Answer,
     /// As in the Bully election of the textbooks: the agent answers and holds an election at once.

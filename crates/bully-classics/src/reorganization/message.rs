@@ -223,8 +223,8 @@ impl fmt::Display for ReorganizationMessage {
 }
 
 impl Call {
-    /// Returns the name of the call's acknowledgement. Each call has a separate name, so that no acknowledgement can
-    /// replace another.
+    /// Returns the kind of the call's acknowledgement. Each call has a kind of its own, because a newer message may
+    /// replace a waiting message of the same kind.
     const fn ack(self) -> &'static str {
         match self {
             Self::Halt => "halt_ack",

@@ -19,7 +19,7 @@ use crate::protocol::{AgentId, MemberKind, NewVoter, Score, VoterChange};
 /// assert_eq!(cut.to_string(), "cut agent-1 > agent-2");
 /// assert_eq!(
 ///     "cut agent-1".parse::<RecordedCommand>().unwrap_err().to_string(),
-///     "`cut` needs other words: write `cut agent-1 agent-2` or `cut agent-1 > agent-2`"
+///     "the words after `cut` do not fit it: write `cut agent-1 agent-2` or `cut agent-1 > agent-2`"
 /// );
 /// # Ok::<(), bully_core::record::CommandError>(())
 /// ```

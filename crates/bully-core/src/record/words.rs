@@ -111,8 +111,8 @@ pub enum CommandError {
         /// The first word of the text.
         verb: String,
     },
-    /// The other words do not fit the first word.
-    #[error("`{verb}` needs other words: write {}", forms(verb))]
+    /// The words after the first word do not fit it.
+    #[error("the words after `{verb}` do not fit it: write {}", forms(verb))]
     Form {
         /// The first word of the command.
         verb: String,

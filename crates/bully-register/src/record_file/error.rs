@@ -17,7 +17,9 @@ pub enum RecordFileError {
     #[error("the file is in use by {0}: close it there, or choose another path")]
     InUse(Busy),
     /// The file is damaged, or another program wrote it.
-    #[error("the file is damaged: {0}")]
+    #[error(
+        "the file is damaged, or another program wrote it: {0}; correct the path, or move the file away"
+    )]
     Damaged(#[from] FileDamage),
     /// A later release wrote the file.
     #[error(

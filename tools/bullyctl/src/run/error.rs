@@ -47,7 +47,7 @@ pub(crate) enum RunFailure {
     NotFound(OsString),
     /// The host does not allow a facility that a run needs.
     #[error(
-        "this process cannot use {what}: look what its container or its limits forbid ({error})"
+        "this process cannot use {what} ({error}): check whether its container or its limits forbid it"
     )]
     Host {
         /// The facility that this process cannot use.

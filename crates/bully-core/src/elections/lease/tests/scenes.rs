@@ -56,8 +56,8 @@ pub(super) fn a_gap_begins_the_wait_anew(config: LeaseConfig) -> bool {
     me.leader().is_some()
 }
 
-/// After a gap the agent sees a released lease. LOW may have taken it in between, and the store may have lost LOW's
-/// record.
+/// After a gap in its reads the agent sees a released lease. It waits all the same: LOW may have taken the lease during
+/// the gap, and the store may have lost LOW's record.
 pub(super) fn a_release_after_a_gap_is_waited_for(config: LeaseConfig) -> bool {
     let mut me = following(config);
     me.later(PATIENCE / 2 + POLL)
