@@ -73,7 +73,7 @@ pub(super) fn failure(path: &Path, error: RecordFileError, writes: bool) -> File
         }
         RecordFileError::Io(source) => of_system(path, &source),
         RecordFileError::Damaged(_) => other(format!(
-            "{}; move it away: agents then wait for the end of a lease, and one of them writes a new file",
+            "{}: agents then wait for the end of a lease, and one of them writes a new file",
             words(&error)
         )),
         RecordFileError::Format { .. }
