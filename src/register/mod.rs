@@ -27,7 +27,8 @@
 //! A fail-over is the median of five kills of the holder. With three candidates or a lease of 15 s it is the longer of
 //! two kills. After the kill, the holder's process sends nothing more to the store, and the time ends when another
 //! agent leads. In the first two rows only an agent stops, and not its process: the other agents of the process learn
-//! of the stop, and do not wait for the end of the lease.
+//! of the stop, and do not wait for the end of the lease. A former version of the program measured the candidates of
+//! client-go's rule in the same run; `benches/scale` still measures their fail-overs.
 //!
 //! | reads, writes: operations; fail-over | files | PostgreSQL | etcd |
 //! |---|---|---|---|
