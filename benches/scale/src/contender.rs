@@ -8,6 +8,8 @@
     reason = "a process is asked to say what it does"
 )]
 
+mod rule;
+
 use std::{env, error::Error, io, pin::pin, process::exit, sync::Arc, thread, time::Duration};
 
 use actix_bully::{
@@ -18,9 +20,10 @@ use actix_bully::{
     protocol::Timings,
     register::{EtcdRegister, Register},
 };
-use actix_bully_register_tests::rule::{Candidate, Rule};
 use futures::future::{Either, select};
 use tokio::signal::unix::{SignalKind, signal};
+
+use rule::{Candidate, Rule};
 
 /// Longest time for a hand-over.
 const SOON: Duration = Duration::from_secs(5);

@@ -189,6 +189,10 @@ fn a_key_of_a_store_is_refused_without_its_store() {
     every_line_is_refused(
         BARE,
         r#"
+        lease.folder = "f"\nlease.postgres_url_file = "u" | `lease.folder` contradicts `lease.postgres_url_file`: a lease is in one store: remove one of the two
+        lease.folder = "f"\nlease.etcd_endpoints = ["http://a"] | `lease.folder` contradicts `lease.etcd_endpoints`: a lease is in one store: remove one of the two
+        lease.folder = "f"\nlease.key_file = "k" | `lease.key_file` contradicts `lease.folder`: a folder of this host is not reached by TLS: remove one of the two
+        lease.folder = "f"\ntimings.delay_bound = "100ms" | `timings.step` is refused: a step of 80ms must be at least the delay bound of 100ms: raise the step
         lease.folder = "f"\nlease.create_table = true | `lease.create_table` contradicts `lease.postgres_url_file`: this key is a setting of that store: name the store, or remove the key
         lease.postgres_schema = "s" | `lease.postgres_schema` contradicts `lease.postgres_url_file`: this key is a setting of that store: name the store, or remove the key
         lease.etcd_login_file = "l" | `lease.etcd_login_file` contradicts `lease.etcd_endpoints`: this key is a setting of that store: name the store, or remove the key

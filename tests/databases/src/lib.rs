@@ -1,4 +1,4 @@
-//! The parts that the tests of both databases share, and the PostgreSQL server.
+//! The PostgreSQL server of the tests.
 //!
 //! The tests are in `tests/`, in a file for each database. `postgres.rs` starts a server of its own.
 #![expect(
@@ -14,12 +14,11 @@ pub mod stopped;
 pub use server::Server;
 
 use std::{
-    fmt::Debug,
-    sync::mpsc::{Receiver, RecvTimeoutError},
+    fs,
+    os::unix::fs::{MetadataExt, PermissionsExt, chown},
+    path::Path,
     time::Duration,
 };
-
-use actix_bully::leader::fence::FenceNumber;
 
 /// Longest time for one step of a test.
 pub const DEADLINE: Duration = Duration::from_secs(30);
@@ -30,37 +29,11 @@ pub fn free_port() -> u16 {
     ports::free_port()
 }
 
-/// Returns the fence of a leader with this term.
-///
-/// # Panics
-/// If the number is negative.
-pub fn fence(number: i64) -> FenceNumber {
-    FenceNumber::try_from(number).expect("it is not negative")
-}
-
-/// Waits for the next message of another thread, and returns it.
-///
-/// # Panics
-/// If no message comes within the deadline, or the other thread has ended.
-pub fn next<T: Debug>(from: &Receiver<T>) -> T {
-    match from.recv_timeout(DEADLINE) {
-        Ok(said) => said,
-        Err(RecvTimeoutError::Timeout) => panic!("the other thread hangs"),
-        Err(RecvTimeoutError::Disconnected) => panic!("the other thread has failed"),
-    }
-}
-
-/// Pseudo-random numbers from a seed (`SplitMix64`).
-#[derive(Clone, Debug)]
-pub struct Random(pub u64);
-
-impl Random {
-    /// Returns a number of `0..below`.
-    pub fn below(&mut self, below: u64) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut mixed = self.0;
-        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        (mixed ^ (mixed >> 31)) % below
-    }
+/// Writes a file of a server's data folder. Only the owner of the folder can read the file.
+pub fn give(data: &Path, name: &str, text: &str) {
+    let owner = fs::metadata(data).expect("it is there");
+    let path = data.join(name);
+    fs::write(&path, text).expect("it can be written");
+    fs::set_permissions(&path, fs::Permissions::from_mode(0o600)).expect("it is ours");
+    chown(&path, Some(owner.uid()), Some(owner.gid())).expect("it can be given away");
 }

@@ -36,9 +36,6 @@ static SHARED: Mutex<Weak<Server>> = Mutex::new(Weak::new());
 
 impl Server {
     /// Returns the shared server, and starts it if it does not run.
-    ///
-    /// # Panics
-    /// If the programs of PostgreSQL are missing, or the server does not answer within the deadline.
     pub fn shared() -> Arc<Self> {
         let mut shared = SHARED.lock().expect("a server has failed to start");
         if let Some(running) = shared.upgrade() {
@@ -50,26 +47,17 @@ impl Server {
     }
 
     /// Starts a new server, for a test that stops it.
-    ///
-    /// # Panics
-    /// As [`shared`](Self::shared).
     pub fn start() -> Self {
         Self::prepared(USUAL_PORT, |_| Vec::new())
     }
 
     /// Starts a new server that also listens by TCP, on a free port.
-    ///
-    /// # Panics
-    /// As [`shared`](Self::shared).
     pub fn on_tcp() -> Self {
         Self::with(|_| Vec::new())
     }
 
     /// Starts a new server that also listens by TCP, with more settings, `name=value` each. `prepare` returns the
     /// settings. It gets the data folder of the server, which is complete, and may change the files there.
-    ///
-    /// # Panics
-    /// As [`shared`](Self::shared).
     pub fn with(prepare: impl FnOnce(&Path) -> Vec<String>) -> Self {
         Self::prepared(free_port(), |data| {
             // If a setting occurs twice, PostgreSQL takes the last value.
@@ -81,9 +69,6 @@ impl Server {
 
     /// Starts a new server that listens at every address, on a free port, and trusts every client from `addresses`.
     /// It is for a test that has a network of its own.
-    ///
-    /// # Panics
-    /// As [`shared`](Self::shared).
     pub fn trusting(addresses: &str) -> Self {
         Self::with(|data| {
             let file = data.join("pg_hba.conf");
@@ -96,9 +81,6 @@ impl Server {
 
     /// Starts a standby of this server, which must listen by TCP. The standby takes no writes before it is
     /// [promoted](Self::promote).
-    ///
-    /// # Panics
-    /// As [`shared`](Self::shared).
     #[must_use = "it ends when it is dropped"]
     pub fn standby(&self) -> Self {
         let primary = format!("host=127.0.0.1 port={} user=postgres", self.port);
@@ -112,9 +94,6 @@ impl Server {
     }
 
     /// Turns a standby into a primary.
-    ///
-    /// # Panics
-    /// If the server is not a standby.
     pub fn promote(&self) {
         let mut promote = self.programs.command("pg_ctl");
         promote.args(["promote", "--silent", "--pgdata"]);
@@ -154,9 +133,6 @@ impl Server {
     }
 
     /// Starts the server again after [`crash`](Self::crash).
-    ///
-    /// # Panics
-    /// If the server does not answer within the deadline.
     pub fn restart(&mut self) {
         self.process = run(
             &self.programs,
@@ -169,18 +145,12 @@ impl Server {
 
     /// Ends all processes of the server at once, as a loss of power does. The server sends no client a message
     /// before.
-    ///
-    /// # Panics
-    /// If `pg_ctl` cannot be run.
     pub fn crash(&mut self) {
         self.stop();
         self.process.wait().expect("a child can be waited for");
     }
 
     /// Stops all processes of the server where they stand, until [`resume`](Self::resume) is called.
-    ///
-    /// # Panics
-    /// If the processes cannot be listed.
     pub fn freeze(&self) {
         // A server that stands still starts no more processes, so the list of its children is complete afterwards.
         stopped::freeze(self.process.id());
@@ -188,9 +158,6 @@ impl Server {
     }
 
     /// Lets all processes of the server run again.
-    ///
-    /// # Panics
-    /// As [`freeze`](Self::freeze).
     pub fn resume(&self) {
         self.children().into_iter().for_each(stopped::resume);
         stopped::resume(self.process.id());
@@ -198,9 +165,13 @@ impl Server {
 
     /// Returns the address for clients of another library, as `key=value` pairs.
     pub fn address(&self) -> String {
-        let folder = self.folder.path().display();
+        self.tcp_address(&self.folder.path().display().to_string())
+    }
+
+    /// Returns such an address for clients that connect by TCP, with this name of the host.
+    pub fn tcp_address(&self, host: &str) -> String {
         let port = self.port;
-        format!("host={folder} port={port} user=postgres dbname=postgres")
+        format!("host={host} port={port} user=postgres dbname=postgres")
     }
 
     /// Returns the port of the server. It listens there by TCP if it was started so.
@@ -209,9 +180,6 @@ impl Server {
     }
 
     /// Opens a new connection.
-    ///
-    /// # Panics
-    /// If the server does not accept the connection.
     pub fn connect(&self) -> Client {
         self.config()
             .connect(NoTls)

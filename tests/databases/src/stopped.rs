@@ -10,9 +10,6 @@ use std::{
 use crate::DEADLINE;
 
 /// Stops the process where it stands, until [`resume`] is called.
-///
-/// # Panics
-/// If the process still runs at the deadline.
 pub fn freeze(process: u32) {
     signal(process, "-STOP");
     // SIGSTOP does not stop a process at once where cores are rare. A thread that is in a system call may still

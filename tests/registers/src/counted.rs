@@ -37,7 +37,8 @@ impl Counted {
         self.is_killed.store(true, Relaxed);
     }
 
-    fn is_killed(&self) -> bool {
+    /// Returns whether [`kill`](Self::kill) was called.
+    pub fn is_killed(&self) -> bool {
         self.is_killed.load(Relaxed)
     }
 

@@ -19,15 +19,6 @@ pub fn mount(at: &Path, size: &str) {
     assert!(done.status.success(), "{mount:?}: {said}");
 }
 
-/// Makes the file or folder `from` visible at `to`, too.
-pub fn bind(from: &Path, to: &Path) {
-    let mut mount = Command::new("mount");
-    let done = mount.arg("--bind").args([from, to]).output();
-    let done = done.expect("it can be run");
-    let said = String::from_utf8_lossy(&done.stderr);
-    assert!(done.status.success(), "{mount:?}: {said}");
-}
-
 /// Makes the disk read-only. Returns `false` while a file on the disk is open for writing.
 pub fn make_read_only(at: &Path) -> bool {
     let mut mount = Command::new("mount");

@@ -13,7 +13,6 @@ use std::{
     io::{Read as _, Write as _},
     net::TcpStream,
     process::{Child, Command, Stdio},
-    sync::{Arc, Mutex, Weak},
     thread,
     time::Instant,
 };
@@ -23,7 +22,7 @@ use actix_bully_database_tests::{free_port, stopped};
 use actix_bully_tls_tests::Leaf;
 use tempfile::TempDir;
 
-use crate::{DEADLINE, block_on, key};
+use crate::{DEADLINE, block_on, key, rounds::StoreServer};
 
 /// A running server.
 #[derive(Debug)]
@@ -54,17 +53,8 @@ pub const JOBS_MAY_WRITE: &[&str] = &[
     "actix-bully/",
 ];
 
-static SHARED: Mutex<Weak<Etcd>> = Mutex::new(Weak::new());
-
 impl Etcd {
-    /// Starts a server with users and roles. The server does not ask for a login yet.
-    pub fn with_users() -> Self {
-        let server = Self::start();
-        server.make_users();
-        server
-    }
-
-    /// Makes the users and the roles of [`with_users`](Self::with_users).
+    /// Makes users and roles. The server does not ask for a login yet.
     pub fn make_users(&self) {
         for words in [
             &["user", "add", "root:root"][..],
@@ -94,18 +84,7 @@ impl Etcd {
         }
     }
 
-    /// Returns the server that the tests of this process share.
-    pub fn shared() -> Arc<Self> {
-        let mut shared = SHARED.lock().expect("a server has failed to start");
-        if let Some(running) = shared.upgrade() {
-            return running;
-        }
-        let server = Arc::new(Self::start());
-        *shared = Arc::downgrade(&server);
-        server
-    }
-
-    /// Starts a new server, for a test that stops it.
+    /// Starts a new server.
     pub fn start() -> Self {
         Self::at("127.0.0.1")
     }
@@ -246,16 +225,6 @@ impl Etcd {
         self.process = spawn(&self.arguments, &self.log);
     }
 
-    /// Stops the server where it stands, until [`resume`](Self::resume) is called.
-    pub fn freeze(&self) {
-        stopped::freeze(self.process.id());
-    }
-
-    /// Lets the server run again.
-    pub fn resume(&self) {
-        stopped::resume(self.process.id());
-    }
-
     /// Returns the number of requests that the server has answered, by its own metrics.
     pub fn operations(&self) -> Option<i64> {
         let address = self.endpoint().trim_start_matches("http://");
@@ -287,6 +256,32 @@ impl Etcd {
         let said = String::from_utf8_lossy(&done.stderr);
         assert!(done.status.success(), "etcdctl {words:?}: {said}");
         String::from_utf8_lossy(&done.stdout).into_owned()
+    }
+}
+
+impl StoreServer for Etcd {
+    fn address(&self) -> String {
+        self.endpoint().trim_start_matches("http://").to_owned()
+    }
+
+    fn store(&self, at: &str) -> String {
+        format!("etcd:http://{at}")
+    }
+
+    fn crash(&mut self) {
+        Self::crash(self);
+    }
+
+    fn restart(&mut self) {
+        Self::restart(self);
+    }
+
+    fn freeze(&self) {
+        stopped::freeze(self.process.id());
+    }
+
+    fn resume(&self) {
+        stopped::resume(self.process.id());
     }
 }
 

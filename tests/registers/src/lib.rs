@@ -7,20 +7,14 @@
 pub mod counted;
 pub mod disk;
 pub mod etcd;
-pub mod fenced;
-pub mod fuse;
 pub mod hosts;
 pub mod judge;
 pub mod kubernetes;
 pub mod many;
-pub mod moving;
 pub mod namespace;
 pub mod pooler;
 pub mod processes;
-#[path = "../../support/raise.rs"]
-mod raise;
 pub mod rounds;
-pub mod rule;
 pub mod wire;
 
 use std::{
@@ -85,6 +79,12 @@ pub fn refusal<T>(result: &Result<T, RegisterError>) -> Option<RegisterRefusal> 
     }
 }
 
+/// Asserts that the operation was refused for this reason.
+#[track_caller]
+pub fn assert_refused<T: Debug>(outcome: &Result<T, RegisterError>, reason: RegisterRefusal) {
+    assert_eq!(refusal(outcome), Some(reason), "{outcome:?}");
+}
+
 /// Asserts that the outcome is unknown: the operation may have been done.
 #[track_caller]
 pub fn assert_unknown<T: Debug>(outcome: &Result<T, RegisterError>) {
@@ -97,26 +97,6 @@ pub fn assert_unknown<T: Debug>(outcome: &Result<T, RegisterError>) {
 pub fn assert_away<T: Debug>(outcome: &Result<T, RegisterError>) {
     let is_away = matches!(outcome, Err(RegisterError::Unreachable(_)));
     assert!(is_away, "{outcome:?}");
-}
-
-/// Asserts that the store has a record that no register wrote.
-#[track_caller]
-pub fn assert_foreign<T: Debug>(outcome: &Result<T, RegisterError>) {
-    let is_foreign = matches!(outcome, Err(RegisterError::Foreign { .. }));
-    assert!(is_foreign, "{outcome:?}");
-}
-
-/// Asserts that a write to a server that stands still returns an unknown outcome, and does not wait for the server.
-#[expect(
-    clippy::disallowed_methods,
-    reason = "a deadline of real time, for another process"
-)]
-#[track_caller]
-pub fn assert_soon_unknown(register: &dyn Register, key: &RegisterKey, expected: Option<&Entry>) {
-    let begun = Instant::now();
-    assert_unknown(&block_on(register.swap(key, expected, b"late".to_vec())));
-    let waited = begun.elapsed();
-    assert!(waited < Duration::from_secs(10), "{waited:?}");
 }
 
 /// Parses a key.

@@ -9,8 +9,6 @@ use actix_bully::protocol::Timings;
 use actix_bully_database_tests::Server;
 
 use crate::{
-    etcd::Etcd,
-    hosts::{Hosts, SERVER},
     judge::Said,
     processes::{Processes, nanoseconds, words},
     wire::Wire,
@@ -58,85 +56,6 @@ impl StoreServer for Server {
     }
 }
 
-impl StoreServer for Etcd {
-    fn address(&self) -> String {
-        self.endpoint().trim_start_matches("http://").to_owned()
-    }
-
-    fn store(&self, at: &str) -> String {
-        format!("etcd:http://{at}")
-    }
-
-    fn crash(&mut self) {
-        Etcd::crash(self);
-    }
-
-    fn restart(&mut self) {
-        Etcd::restart(self);
-    }
-
-    fn freeze(&self) {
-        Etcd::freeze(self);
-    }
-
-    fn resume(&self) {
-        Etcd::resume(self);
-    }
-}
-
-/// The network between processes and a server. A test can cut the network of a process: bytes then do not arrive, and
-/// neither end gets an error.
-pub trait Network {
-    /// Returns the number of processes.
-    fn processes(&self) -> usize;
-    /// Returns the command line that runs the process.
-    fn words(&self, program: &str, process: usize, server: &impl StoreServer) -> Vec<String>;
-    /// Cuts the process off from the server.
-    fn cut(&self, process: usize);
-    /// Connects the process with the server again.
-    fn mend(&self, process: usize);
-}
-
-impl Network for Vec<Wire> {
-    fn processes(&self) -> usize {
-        self.len()
-    }
-
-    fn words(&self, program: &str, process: usize, server: &impl StoreServer) -> Vec<String> {
-        let store = server.store(&self[process].address().to_string());
-        words(program, process, &store)
-    }
-
-    fn cut(&self, process: usize) {
-        self[process].cut();
-    }
-
-    fn mend(&self, process: usize) {
-        self[process].mend();
-    }
-}
-
-impl Network for Hosts {
-    fn processes(&self) -> usize {
-        self.number()
-    }
-
-    fn words(&self, program: &str, process: usize, server: &impl StoreServer) -> Vec<String> {
-        let address = server.address();
-        let port = address.rsplit(':').next().expect("it has a port");
-        let store = server.store(&format!("{SERVER}:{port}"));
-        Self::on(process, words(program, process, &store))
-    }
-
-    fn cut(&self, process: usize) {
-        self.pull(process);
-    }
-
-    fn mend(&self, process: usize) {
-        self.plug(process);
-    }
-}
-
 /// Returns the number in an environment variable, or the default.
 pub fn number(name: &str, default: usize) -> usize {
     let named = env::var(name).ok();
@@ -174,42 +93,29 @@ enum Fate {
     LeaderKilled,
 }
 
-const FATES: [Fate; 5] = [
-    Fate::LeaderCutOff,
-    Fate::ServerKilled,
-    Fate::ServerFrozen,
-    Fate::ServerCutOff,
-    Fate::LeaderKilled,
+const FATES: [(Fate, &str); 5] = [
+    (Fate::LeaderCutOff, "the leader is cut off"),
+    (Fate::ServerKilled, "the server was killed and begins again"),
+    (Fate::ServerFrozen, "the server stood still and goes on"),
+    (Fate::ServerCutOff, "the server was cut off and is back"),
+    (Fate::LeaderKilled, "the leader is killed"),
 ];
 
-impl Fate {
-    const fn name(self) -> &'static str {
-        match self {
-            Self::LeaderCutOff => "the leader is cut off",
-            Self::ServerKilled => "the server was killed and begins again",
-            Self::ServerFrozen => "the server stood still and goes on",
-            Self::ServerCutOff => "the server was cut off and is back",
-            Self::LeaderKilled => "the leader is killed",
-        }
-    }
-}
-
-/// Plays rounds of all faults over wires that can be cut; see [`play_over`].
+/// Plays rounds of all faults over wires that can be cut. Fails if two processes lead at one time, if a later leader
+/// has no higher token, if no process becomes leader, or if a leader stays leader for a lease's time without the
+/// server.
 pub fn play(server: &mut impl StoreServer, program: &str) {
-    let wires: Vec<_> = (0..3).map(|_| Wire::to(&server.address())).collect();
-    play_over(&wires, server, program);
-}
-
-/// Plays rounds of all faults. Fails if two processes lead at one time, if a later leader has no higher token, if no
-/// process becomes leader, or if a leader stays leader for a lease's time without the server.
-pub fn play_over(network: &impl Network, server: &mut impl StoreServer, program: &str) {
     let rounds = number("REGISTER_ROUNDS", 5);
-    let commands = 0..network.processes();
-    let commands: Vec<_> = commands
-        .map(|process| network.words(program, process, &*server))
+    let wires: Vec<_> = (0..3).map(|_| Wire::to(&server.address())).collect();
+    let stores = wires
+        .iter()
+        .map(|it| server.store(&it.address().to_string()));
+    let commands: Vec<_> = stores
+        .enumerate()
+        .map(|(process, store)| words(program, process, &store))
         .collect();
     let mut story = Story {
-        network,
+        wires,
         server,
         processes: Processes::run(commands),
     };
@@ -218,20 +124,17 @@ pub fn play_over(network: &impl Network, server: &mut impl StoreServer, program:
     for round in 0..rounds {
         let span = if round % 10 < 5 { long() } else { VERY_LONG };
         let at = round % FATES.len();
-        let (since, next) = story.befall(FATES[at], leader, span);
+        let (since, next) = story.befall(FATES[at].0, leader, span);
         took[at].push((next.from - since) / 1_000_000);
         leader = next;
     }
     let tenures = story.processes.judge();
     println!("{rounds} rounds, {tenures} tenures; ms until one leads, median and most:");
-    for (fate, mut took) in FATES.into_iter().zip(took) {
+    for ((_, name), mut took) in FATES.into_iter().zip(took) {
         took.sort_unstable();
         if let (Some(median), Some(most)) = (took.get(took.len() / 2), took.last()) {
-            println!(
-                "{:>4} times {median:>5} {most:>5}  {}",
-                took.len(),
-                fate.name()
-            );
+            let times = took.len();
+            println!("{times:>4} times {median:>5} {most:>5}  {name}");
         }
     }
     // Two of five rounds always end the leader's tenure.
@@ -241,26 +144,26 @@ pub fn play_over(network: &impl Network, server: &mut impl StoreServer, program:
     );
 }
 
-struct Story<'a, N, S> {
-    network: &'a N,
+struct Story<'a, S> {
+    /// The connection of each process with the server.
+    wires: Vec<Wire>,
     server: &'a mut S,
     processes: Processes,
 }
 
-impl<N: Network, S: StoreServer> Story<'_, N, S> {
+impl<S: StoreServer> Story<'_, S> {
     /// Applies a fault for a time. Returns the next leader, and the moment from which a new leader was possible.
     fn befall(&mut self, fate: Fate, leader: Said, span: Duration) -> (i128, Said) {
         let process = leader.process;
-        let all = 0..self.network.processes();
         match fate {
             Fate::LeaderCutOff => {
-                self.network.cut(process);
+                self.wires[process].cut();
                 let cut = nanoseconds();
                 let next = self.processes.wait_for_leader(leader.token);
                 self.processes.listen(span);
                 let silence = (cut + lease(), nanoseconds());
                 self.processes.expect_silence(Some(process), silence);
-                self.network.mend(process);
+                self.wires[process].mend();
                 (cut, next)
             }
             Fate::LeaderKilled => {
@@ -282,9 +185,9 @@ impl<N: Network, S: StoreServer> Story<'_, N, S> {
                 self.next_after(leader, silence)
             }
             Fate::ServerCutOff => {
-                all.clone().for_each(|process| self.network.cut(process));
+                self.wires.iter().for_each(Wire::cut);
                 let silence = self.listen_without_server(span);
-                all.for_each(|process| self.network.mend(process));
+                self.wires.iter().for_each(Wire::mend);
                 self.next_after(leader, silence)
             }
         }

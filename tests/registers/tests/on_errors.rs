@@ -4,21 +4,14 @@
     reason = "a deadline of real time, for another process"
 )]
 
-use std::{
-    fs,
-    os::unix::fs::{MetadataExt, PermissionsExt, chown},
-    path::Path,
-    process::Command,
-    thread,
-    time::Instant,
-};
+use std::{fs, os::unix::fs::PermissionsExt, path::Path, process::Command, thread, time::Instant};
 
 use actix_bully::register::{
     Entry, EtcdRegister, PostgresRegister, Register, RegisterKey, RegisterRefusal, Swap, Version,
 };
-use actix_bully_database_tests::Server;
+use actix_bully_database_tests::{Server, give};
 use actix_bully_register_tests::{
-    DEADLINE, block_on, etcd::Etcd, key, pooler::Pooler, refusal, settled, works,
+    DEADLINE, assert_refused, block_on, etcd::Etcd, key, pooler::Pooler, refusal, settled, works,
 };
 use tempfile::TempDir;
 
@@ -50,6 +43,10 @@ fn a_session_leaves_a_server_that_became_read_only_for_another_host_of_the_url()
     };
     written(&open(&primary.address()), &holder, b"one");
     let standby = primary.standby();
+    let at_standby = open(&standby.tcp_address("127.0.0.1"));
+    let refused = refusal(&settled(&at_standby, &holder));
+    assert_eq!(refused, Some(RegisterRefusal::ReadOnly));
+    drop(at_standby);
     // The URL does not ask for a `read-write` server. The register asks for it.
     let register = open(&ports(&standby));
     written(&register, &holder, b"two");
@@ -67,29 +64,22 @@ fn a_session_leaves_a_server_that_became_read_only_for_another_host_of_the_url()
 
 /// Returns the state of the pool's sessions as another application finds it: their time limits, and the number of
 /// channels on which each of them listens.
-fn left_behind(pooler: &Pooler) -> Vec<(String, i64)> {
+fn left_behind(pooler: &Pooler) -> Vec<String> {
     let connect = || {
         let client = postgres::Client::connect(&pooler.address(), postgres::NoTls);
         client.expect("the pooler accepts connections")
     };
     // Each client holds its session until all sessions were seen, so no session is seen twice.
     let mut clients: Vec<_> = (0..3).map(|_| connect()).collect();
+    let state = "SELECT current_setting('statement_timeout') || ', ' || count(*) FROM pg_listening_channels()";
     let seen = clients.iter_mut().map(|client| {
         client.batch_execute("BEGIN").expect("it may");
-        let found = client.simple_query(
-            "SELECT current_setting('statement_timeout'), count(*) FROM pg_listening_channels()",
-        );
-        let found = found.expect("it may");
+        let found = client.simple_query(state).expect("it may");
         let row = found.iter().find_map(|message| match message {
-            postgres::SimpleQueryMessage::Row(row) => Some(row),
+            postgres::SimpleQueryMessage::Row(row) => row.get(0),
             _ => None,
         });
-        let row = row.expect("one");
-        let channels = row.get(1).and_then(|count| count.parse().ok());
-        (
-            row.get(0).unwrap_or_default().to_owned(),
-            channels.expect("a number"),
-        )
+        row.expect("one").to_owned()
     });
     seen.collect()
 }
@@ -102,11 +92,7 @@ fn a_pooler_that_shares_sessions_is_refused_before_anything_is_set_in_them() {
     let register = open(&sharing.address());
     for _ in 0..3 {
         let refused = settled(&register, &holder);
-        assert_eq!(
-            refusal(&refused),
-            Some(RegisterRefusal::Pooled),
-            "{refused:?}"
-        );
+        assert_refused(&refused, RegisterRefusal::Pooled);
     }
     assert_eq!(left_behind(&sharing), untouched);
     let own = Pooler::before(&server, "session");
@@ -117,21 +103,26 @@ fn a_pooler_that_shares_sessions_is_refused_before_anything_is_set_in_them() {
 #[test]
 fn a_table_that_is_dropped_is_made_again_where_the_register_makes_tables() {
     let (server, holder) = (Server::start(), key("group/holder"));
-    let maker = open(&server.address());
-    written(&maker, &holder, b"one");
     let user = PostgresRegister::builder(&server.address()).open();
     let user = user.expect("the address is right");
-    assert!(works(&user, &holder).is_some());
-    let mut sql = server.connect();
-    sql.batch_execute("DROP TABLE bully_register")
-        .expect("it is there");
-    let missing = settled(&user, &holder);
-    assert_eq!(
-        refusal(&missing),
-        Some(RegisterRefusal::Layout),
-        "{missing:?}"
-    );
-    written(&maker, &holder, b"two");
+    let is_missing = || {
+        let missing = settled(&user, &holder);
+        let refused = refusal(&missing);
+        assert_eq!(refused, Some(RegisterRefusal::Layout), "{missing:?}");
+    };
+    let run = |sql: &str| server.connect().batch_execute(sql).expect("it may");
+    is_missing();
+    run(&PostgresRegister::table_sql("public"));
+    written(&user, &holder, b"by hand");
+    run("DROP TABLE bully_register");
+    is_missing();
+    let makers: Vec<_> = (0..8).map(|_| open(&server.address())).collect();
+    for maker in &makers {
+        assert_eq!(works(maker, &holder), None);
+    }
+    run("DROP TABLE bully_register");
+    is_missing();
+    written(&makers[0], &holder, b"two");
     assert_eq!(works(&user, &holder).expect("it is there").value, b"two");
 }
 
@@ -144,13 +135,8 @@ fn put(path: &Path, text: &str) {
 #[test]
 fn a_password_is_read_again_when_the_database_asks_for_it() {
     let server = Server::with(|data| {
-        let file = data.join("pg_hba.conf");
-        let owner = fs::metadata(&file).expect("initdb has made it");
-        put(
-            &file,
-            "local all all trust\nhost all all all scram-sha-256\n",
-        );
-        chown(&file, Some(owner.uid()), Some(owner.gid())).expect("it can be given away");
+        let rules = "local all all trust\nhost all all all scram-sha-256\n";
+        give(data, "pg_hba.conf", rules);
         Vec::new()
     });
     let (folder, holder) = (TempDir::new().expect("a folder"), key("group/holder"));
@@ -218,11 +204,7 @@ fn etcd_without_its_gateway_is_named() {
     let server = Etcd::with(&["--enable-grpc-gateway=false"]);
     let register = server.open();
     let refused = settled(&register, &key("group/holder"));
-    assert_eq!(
-        refusal(&refused),
-        Some(RegisterRefusal::Gateway),
-        "{refused:?}"
-    );
+    assert_refused(&refused, RegisterRefusal::Gateway);
     let words = refused.err().map(|refused| refused.to_string());
     assert!(words.is_some_and(|words| words.contains("--enable-grpc-gateway")));
 }

@@ -29,6 +29,8 @@ pub(super) struct Folder {
     /// then, the operation uses the other folder.
     path: PathBuf,
     system: Arc<dyn FileSystem>,
+    /// Returns the number of the file system at a path. A test names another one.
+    pub(super) kind_at: fn(&Path) -> io::Result<Option<u32>>,
     /// The last record of each key that this thread has synced.
     synced: RefCell<BTreeMap<RegisterKey, Stamp>>,
 }
@@ -37,22 +39,27 @@ impl Folder {
     /// Makes the folder if it is missing.
     pub(super) fn make(path: &Path) -> Result<Self, RegisterError> {
         let path = std::path::absolute(path).map_err(|error| of_system(path, &error))?;
-        match fs::create_dir(&path) {
+        let folder = Self::on(path, Arc::new(Host));
+        folder.prepare()?;
+        Ok(folder)
+    }
+
+    pub(super) fn prepare(&self) -> Result<(), RegisterError> {
+        match fs::create_dir(&self.path) {
             Err(error) if error.kind() != ErrorKind::AlreadyExists => {
-                return Err(of_system(&path, &error));
+                return Err(of_system(&self.path, &error));
             }
             Ok(()) | Err(_) => {}
         }
-        let folder = Self::on(path, Arc::new(Host));
-        folder.check()?;
-        folder.may_write()?;
-        Ok(folder)
+        self.check()?;
+        self.may_write()
     }
 
     pub(super) fn on(path: PathBuf, system: Arc<dyn FileSystem>) -> Self {
         Self {
             path,
             system,
+            kind_at,
             synced: RefCell::default(),
         }
     }
@@ -241,7 +248,7 @@ impl Folder {
 
     /// Checks the file system, because another file system may have been mounted at the path since the last operation.
     fn check(&self) -> Result<(), RegisterError> {
-        let kind = kind_at(&self.path).map_err(|error| of_system(&self.path, &error))?;
+        let kind = (self.kind_at)(&self.path).map_err(|error| of_system(&self.path, &error))?;
         let Some(shared) = kind.and_then(shared_kind) else {
             return Ok(());
         };

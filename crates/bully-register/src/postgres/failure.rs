@@ -126,64 +126,31 @@ mod tests {
     use Meaning::{NotDone, Refused, Unknown};
     use RegisterRefusal::{Credentials, Full, Layout, Other, ReadOnly};
 
-    /// SQL states; their meaning for a write and for a read; and the next step of the client.
-    const TABLE: &[(&[&str], Meaning, Meaning, Course)] = &[
-        (&["25006"], Refused(ReadOnly), Refused(ReadOnly), MovesOn),
-        (
-            &["28P01", "28000"],
-            Refused(Credentials),
-            Refused(Credentials),
-            LogsIn,
-        ),
-        (
-            &["42501"],
-            Refused(Credentials),
-            Refused(Credentials),
-            Final,
-        ),
-        (&["53100"], Refused(Full), Refused(Full), Passes),
-        (
-            &["42P01", "3D000", "3F000", "42703", "42804"],
-            Refused(Layout),
-            Refused(Layout),
-            Final,
-        ),
-        (
-            &["40001", "40P01", "53200", "53300", "55P03", "57014"],
-            NotDone,
-            NotDone,
-            Passes,
-        ),
-        (&["57P03"], NotDone, NotDone, MovesOn),
-        (
-            &["08003", "08006", "57P01", "57P02", "57P04", "57P05"],
-            Unknown,
-            NotDone,
-            MovesOn,
-        ),
-        (
-            &["58030", "58P01", "XX000", "XX001"],
-            Unknown,
-            NotDone,
-            Passes,
-        ),
-        (
-            &["22003", "22P02", "23514", "0A000", "54000"],
-            Refused(Other),
-            Refused(Other),
-            Final,
-        ),
+    /// SQL states; their meaning for a write; and the next step of the client.
+    const TABLE: &[(&str, Meaning, Course)] = &[
+        ("25006", Refused(ReadOnly), MovesOn),
+        ("28P01 28000", Refused(Credentials), LogsIn),
+        ("42501", Refused(Credentials), Final),
+        ("53100", Refused(Full), Passes),
+        ("42P01 3D000 3F000 42703 42804", Refused(Layout), Final),
+        ("40001 40P01 53200 53300 55P03 57014", NotDone, Passes),
+        ("57P03", NotDone, MovesOn),
+        ("08003 08006 57P01 57P02 57P04 57P05", Unknown, MovesOn),
+        ("58030 58P01 XX000 XX001", Unknown, Passes),
+        ("22003 22P02 23514 0A000 54000", Refused(Other), Final),
     ];
 
     #[test]
     fn each_state_of_the_table_has_its_meaning_and_its_course() {
-        for (codes, write, read, course) in TABLE {
-            for code in *codes {
+        for (codes, write, course) in TABLE {
+            // A read that may have been done changes nothing.
+            let read = if *write == Unknown { NotDone } else { *write };
+            for code in codes.split(' ') {
                 let state = SqlState::from_code(code);
-                for (writes, meaning) in [(true, write), (false, read)] {
+                for (writes, meaning) in [(true, *write), (false, read)] {
                     let creates = false;
                     let found = of_state(&state, Asked { writes, creates });
-                    assert_eq!(found, (*meaning, *course), "{code}, writes: {writes}");
+                    assert_eq!(found, (meaning, *course), "{code}, writes: {writes}");
                 }
             }
         }

@@ -16,6 +16,9 @@ use bully_register::{
 };
 use wrong::{Defect, Wrong};
 
+use Clause::*;
+use Defect::*;
+
 fn run<R: Register + 'static>(connect: impl Fn() -> R) -> Result<Report, NonConformance> {
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
@@ -25,7 +28,7 @@ fn run<R: Register + 'static>(connect: impl Fn() -> R) -> Result<Report, NonConf
 
 #[test]
 fn a_register_that_keeps_to_the_contract_passes() {
-    let report = run(Wrong::store(Defect::Nothing)).unwrap();
+    let report = run(Wrong::store(Nothing)).unwrap();
     assert!(Clause::ALL.iter().all(|clause| report.holds(*clause)));
     assert_eq!(report.missed_changes(), 0);
 }
@@ -44,7 +47,7 @@ fn a_folder_passes_and_has_no_stream_of_changes() {
     let folder = tempfile::tempdir().unwrap();
     let report = run(|| FileRegister::open(folder.path()).unwrap()).unwrap();
     for clause in Clause::ALL {
-        let is_offered = clause != Clause::TellsChanges;
+        let is_offered = clause != TellsChanges;
         assert_eq!(report.holds(clause), is_offered, "{clause}");
     }
     let words = report.to_string();
@@ -54,142 +57,42 @@ fn a_folder_passes_and_has_no_stream_of_changes() {
     );
 }
 
-/// A defect, the clause that it breaks, and a part of what the suite says.
+/// A defect, the clause that it breaks, and a part of the suite's words.
 const WRONG: &[(Defect, Clause, &str)] = &[
+    (NameOfConnection, OneName, "\"connection 1\" and \""),
+    (AbsentIsEmpty, AbsentIsNone, "compares has an entry"),
+    (KeepsText, ReadsWhatWasWritten, "was written to"),
     (
-        Defect::NameOfConnection,
-        Clause::OneName,
-        "\"connection 1\" and \"connection 2\"",
+        FormerVersion,
+        ReadsWhatWasWritten,
+        "(version \"1\") is read",
     ),
-    (
-        Defect::AbsentIsEmpty,
-        Clause::AbsentIsNone,
-        "compares has an entry",
-    ),
-    (
-        Defect::KeepsText,
-        Clause::ReadsWhatWasWritten,
-        "was written to",
-    ),
-    (
-        Defect::FormerVersion,
-        Clause::ReadsWhatWasWritten,
-        "and \"first\" of 5 bytes (version \"1\") is read",
-    ),
-    (
-        Defect::LosesWrites,
-        Clause::ReadsWhatWasWritten,
-        "was written to",
-    ),
-    (
-        Defect::IgnoresCase,
-        Clause::KeysApart,
-        "has the entry of another key",
-    ),
-    (
-        Defect::CutsKeys,
-        Clause::KeysApart,
-        "has the entry of another key",
-    ),
-    (
-        Defect::ComparesPresence,
-        Clause::SwapCompares,
-        "expects \"first\" of 5 bytes",
-    ),
-    (
-        Defect::ComparesValue,
-        Clause::SwapCompares,
-        "(version \"no version of any store\") was done",
-    ),
-    (Defect::ComparesAtSend, Clause::SwapCompares, "a late swap"),
-    (
-        Defect::ConflictShowsExpected,
-        Clause::SwapCompares,
-        "in its conflict while",
-    ),
-    (
-        Defect::VersionOfValue,
-        Clause::NewVersion,
-        "has a version of before",
-    ),
-    (
-        Defect::VersionsBeginAnew,
-        Clause::NewVersion,
-        "was written after a removal",
-    ),
-    (Defect::CutsValues, Clause::LargestValue, "of 1000 bytes"),
-    (
-        Defect::KeepsAnySize,
-        Clause::LargestValue,
-        "a swap of 4097 bytes ends with Ok(Done",
-    ),
-    (
-        Defect::ReadsCache,
-        Clause::SeenAtOnce,
-        "another connection reads",
-    ),
-    (
-        Defect::WritesAfterComparison,
-        Clause::OneWins,
-        "both replaced",
-    ),
-    (
-        Defect::SendsAgain,
-        Clause::AppliedOnce,
-        "and before it had version",
-    ),
-    (
-        Defect::WritesOnConflict,
-        Clause::FailureMeansUnchanged,
-        "after a conflict",
-    ),
-    (
-        Defect::DoneIsUnreachable,
-        Clause::FailureMeansUnchanged,
-        "that failed with the store of the lease does not answer",
-    ),
-    (
-        Defect::SwapsAtOnce,
-        Clause::WaitsForPoll,
-        "before it was polled",
-    ),
-    (
-        Defect::DropKeepsLock,
-        Clause::DropHarmsNothing,
-        "did not end within 10s",
-    ),
-    (
-        Defect::RemovesAny,
-        Clause::RemovalCompares,
-        "a removal that expects \"a\"",
-    ),
-    (
-        Defect::RemovesNothing,
-        Clause::RemovalCompares,
-        "of the entry that is there ended with",
-    ),
-    (
-        Defect::RemovesLate,
-        Clause::RemovalCompares,
-        "a late removal",
-    ),
-    (Defect::ListsByLetters, Clause::ListsBelow, "is listed"),
-    (Defect::ListsWithoutOrder, Clause::ListsBelow, "is listed"),
-    (
-        Defect::ListsTheFirst,
-        Clause::ListsBelow,
-        "a listing ends with Ok(1000)",
-    ),
-    (
-        Defect::TellsNothing,
-        Clause::TellsChanges,
-        "it reported none of the 3 changes",
-    ),
-    (
-        Defect::TellsFormer,
-        Clause::TellsChanges,
-        "which no client wrote",
-    ),
+    (LosesWrites, ReadsWhatWasWritten, "was written to"),
+    (IgnoresCase, KeysApart, "has the entry of another key"),
+    (CutsKeys, KeysApart, "has the entry of another key"),
+    (ComparesPresence, SwapCompares, "expects \"first\""),
+    (ComparesValue, SwapCompares, "of any store\") was done"),
+    (ComparesAtSend, SwapCompares, "a late swap"),
+    (ConflictShowsExpected, SwapCompares, "in its conflict while"),
+    (VersionOfValue, NewVersion, "has a version of before"),
+    (VersionsBeginAnew, NewVersion, "was written after a removal"),
+    (CutsValues, LargestValue, "of 1000 bytes"),
+    (KeepsAnySize, LargestValue, "4097 bytes ends with Ok("),
+    (ReadsCache, SeenAtOnce, "another connection reads"),
+    (WritesAfterComparison, OneWins, "both replaced"),
+    (SendsAgain, AppliedOnce, "and before it had version"),
+    (WritesOnConflict, FailureMeansUnchanged, "after a conflict"),
+    (DoneIsUnreachable, FailureMeansUnchanged, "failed with"),
+    (SwapsAtOnce, WaitsForPoll, "before it was polled"),
+    (DropKeepsLock, DropHarmsNothing, "did not end within 10s"),
+    (RemovesAny, RemovalCompares, "a removal that expects \"a\""),
+    (RemovesNothing, RemovalCompares, "that is there ended with"),
+    (RemovesLate, RemovalCompares, "a late removal"),
+    (ListsByLetters, ListsBelow, "is listed"),
+    (ListsWithoutOrder, ListsBelow, "is listed"),
+    (ListsTheFirst, ListsBelow, "ends with Ok(1000)"),
+    (TellsNothing, TellsChanges, "none of the 3 changes"),
+    (TellsFormer, TellsChanges, "which no client wrote"),
 ];
 
 #[test]

@@ -22,37 +22,27 @@ const LONGEST_QUEUE: u32 = 10_000;
 /// The clause that a register breaks on purpose.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Defect {
-    /// None.
     Nothing,
     /// Each connection has a name of its own.
     NameOfConnection,
     /// A key that is absent has an empty value.
     AbsentIsEmpty,
-    /// Values are kept as text.
     KeepsText,
     /// A swap returns the version before the write.
     FormerVersion,
     /// An answer comes before the write, and each seventh write is lost.
     LosesWrites,
-    /// Keys that differ in case are one.
     IgnoresCase,
-    /// Keys are cut to a length.
     CutsKeys,
     /// Only creation is told from replacement.
     ComparesPresence,
-    /// The value is compared, the version is not.
     ComparesValue,
     /// The comparison is made when the swap is sent, the write when it arrives.
     ComparesAtSend,
-    /// A conflict shows what the caller expected.
     ConflictShowsExpected,
-    /// Equal values have equal versions.
     VersionOfValue,
-    /// The versions of a key begin anew when it was removed.
     VersionsBeginAnew,
-    /// Long values are cut.
     CutsValues,
-    /// Values of any size are kept.
     KeepsAnySize,
     /// Each connection reads what it has read before, every other time.
     ReadsCache,
@@ -60,29 +50,19 @@ pub(crate) enum Defect {
     WritesAfterComparison,
     /// A write whose connection was lost is sent again with the version that is there then.
     SendsAgain,
-    /// A write that conflicts is done.
     WritesOnConflict,
     /// Each fifth write is done and says that the store was not reached.
     DoneIsUnreachable,
-    /// A swap is done when it is made.
     SwapsAtOnce,
-    /// A swap that is dropped keeps its lock.
     DropKeepsLock,
-    /// A removal removes any entry.
     RemovesAny,
-    /// A removal removes nothing.
     RemovesNothing,
-    /// A removal compares when it is sent.
     RemovesLate,
-    /// A listing goes by the letters of the prefix.
     ListsByLetters,
-    /// A listing has no order.
     ListsWithoutOrder,
     /// A listing has the first entries, without a word about the others.
     ListsTheFirst,
-    /// The stream of changes is silent.
     TellsNothing,
-    /// The stream shows the replaced entry.
     TellsFormer,
 }
 

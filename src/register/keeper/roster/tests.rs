@@ -1,9 +1,7 @@
-//! The rows of those that are there, in virtual time.
-
-use futures::FutureExt;
+//! The rows of the present agents, in virtual time.
 
 use super::*;
-use crate::register::{self, Register as _};
+use crate::register;
 
 const WALL: u64 = 1_764_230_400_000;
 
@@ -62,7 +60,7 @@ fn a_row_that_is_unchanged_for_ninety_seconds_is_absent() {
     assert_eq!(names(&roster, at(1_090)), ["b"]);
     roster.list(at(1_091), WALL + 91_000, &[row("b", 1, WALL, 1)]);
     assert!(names(&roster, at(1_091)).is_empty());
-    // Its clock stands still, or is hours behind: that it writes is enough.
+    // A new row is enough, although the clock of its agent stands still or is hours behind.
     roster.list(at(1_092), WALL + 92_000, &[row("b", 1, WALL - 1, 2)]);
     assert_eq!(names(&roster, at(1_182)), ["b"]);
 }
@@ -92,7 +90,7 @@ fn a_row_that_was_seen_to_be_written_shows_the_clock_of_its_agent() {
         let shown = clocks.map(|clock| (clock.wall, clock.within.as_secs(), clock.is_alive));
         shown.collect::<Vec<_>>()
     };
-    // Its clock is a day behind, or it is gone for a day.
+    // The agent has a clock that is a day behind, or it has been gone for a day.
     let day = WALL - millis(REMOVED);
     roster.list(
         at(1_000),
@@ -150,35 +148,16 @@ fn two_incarnations_that_alternate_are_two_of_one_name_and_a_restart_is_not() {
     assert_eq!(roster.other_of(&id("a")), None, "ninety seconds ago");
 }
 
-/// The register in memory lists what is below a key, so a whole round can be played on it.
 #[test]
-fn a_round_on_a_register_shows_who_is_there() {
-    let store = register::MemoryRegister::new();
-    let prefix: RegisterKey = "shop/cron/present".parse().unwrap();
-    let listed = || {
-        store
-            .list(&prefix)
-            .unwrap()
-            .now_or_never()
-            .unwrap()
-            .unwrap()
-    };
+fn a_row_that_an_agent_wrote_shows_it() {
     let mut roster = roster();
-    for change in roster.changes(at(1), WALL, &[here(1)], &listed()) {
-        let RowChange::Write {
-            id,
-            expected,
-            value,
-            ..
-        } = change
-        else {
-            panic!("{change:?}");
-        };
-        let key = format!("shop/cron/present/{id}").parse().unwrap();
-        let swap = store.swap(&key, expected.as_ref(), value);
-        swap.now_or_never().unwrap().unwrap();
-    }
-    roster.list(at(2), WALL, &listed());
+    let changes = roster.changes(at(1), WALL, &[here(1)], &[]);
+    let [RowChange::Write { id: of, value, .. }] = &*changes else {
+        panic!("{changes:?}");
+    };
+    let (key, mut entry) = row(of.as_str(), 1, WALL, 1);
+    entry.value.clone_from(value);
+    roster.list(at(2), WALL, &[(key, entry)]);
     let listed = StoreContender {
         id: id("a"),
         score: None,
@@ -195,8 +174,8 @@ fn a_leader_hands_over_to_the_best_of_another_process_that_is_there() {
     let rows = [
         row("b", 1, WALL, 1),
         row("c", 1, WALL, 2),
-        row("d", 1, WALL - 91_000, 3), // is gone
-        row("e", 1, WALL, 4),          // is of this process
+        row("d", 1, WALL - 91_000, 3), // an agent that is gone
+        row("e", 1, WALL, 4),          // an agent of this process
     ];
     roster.note_written(id("e"), Incarnation(1));
     let best = |roster: &PresentRoster, now, member| {

@@ -1,5 +1,6 @@
 //! `costs STORE [SECONDS]`: the requests per second that elections make to a store, and the time of a fail-over in
-//! the same run, beside the rule of client-go. STORE is `files`, `postgres`, `etcd` or `kubernetes`.
+//! the same run. STORE is `files`, `postgres`, `etcd` or `kubernetes`. `benches/scale` compares fail-overs with the rule
+//! of client-go.
 //!
 //! *Reads* and *writes* are the calls of agents. *Operations* are the requests that the store gets: several reads
 //! that wait at the same time are one operation. PostgreSQL also counts a transaction for each change that a
@@ -7,23 +8,18 @@
 //!
 //! The first rows have one process and one record, with 10 agents and with 1,000 agents (timings `lan`, whose holder
 //! renews every 60 ms). Another row has 300 elections through one register (timings `wan`). The rows of processes
-//! have 10 processes with `lan`, and 3, 30 and 100 processes with `default`, with one agent each, and then the same
-//! numbers of candidates of client-go's rule, with the timings of Kubernetes (a lease of 15 s) and of `default` (900
-//! ms). A process here is an agent with a register of its own.
+//! have 10 processes with `lan`, and 3, 30 and 100 processes with `default`, with one agent each. A process here is an
+//! agent with a register of its own.
 //!
 //! A *fail-over* is the time from the end of the holder until another agent leads. The table shows the median of five
-//! fail-overs, or the longer of two where there are three processes or where a lease is 15 s. If several agents share
-//! a process, the leading agent stops. If each process has one agent, the register of the leader is cut off from the
-//! store, as a kill of its process would do.
+//! fail-overs, or the longer of two where there are three processes. If several agents share a process, the leading
+//! agent stops. If each process has one agent, the register of the leader is cut off from the store, as a kill of its
+//! process would do.
 
 use std::{
-    cell::{Cell, RefCell},
-    collections::BTreeSet,
     env,
     error::Error,
-    future::{Future, pending, ready},
-    pin::pin,
-    rc::Rc,
+    future::{Future, ready},
     sync::Arc,
     thread,
     time::Duration,
@@ -34,7 +30,7 @@ use actix::clock::Instant;
 use actix_bully::{
     agent::BullyHandle,
     protocol::Timings,
-    register::{FileRegister, PostgresRegister, Register, RegisterKey},
+    register::{FileRegister, PostgresRegister, Register},
     testkit::Inject,
 };
 use actix_bully_database_tests::Server;
@@ -43,7 +39,6 @@ use actix_bully_register_tests::{
     etcd::Etcd,
     kubernetes::server::{Cluster, User},
     many::{agents, elections, play, processes},
-    rule::{Candidate, Rule},
 };
 use tempfile::TempDir;
 
@@ -136,109 +131,24 @@ fn measure(seconds: u64, connect: Connect<'_>, operations: Operations<'_>) {
         play(async {
             let agents = processes(&timings, registers(&all)).await;
             let name = format!("{number} processes, `{preset}`");
-            let killed = KilledSet::default();
             let ends = fail_overs(
                 MOST_KILLS.min(number - 1),
-                || killed.another(agents.iter().map(|(_, agent)| agent.is_leader())),
-                |leader| killed.kill(leader, &all),
+                || {
+                    let mut processes = agents.iter().zip(&all);
+                    processes.position(|((_, agent), register)| {
+                        agent.is_leader() && !register.is_killed()
+                    })
+                },
+                |leader| all[leader].kill(),
             );
             row(&name, seconds, &all, operations, ends).await;
         });
-    }
-    beside(seconds, &many, operations);
-}
-
-/// Measures equally many candidates of client-go's rule.
-fn beside(seconds: u64, many: &dyn Fn(usize) -> Vec<Counted>, operations: Operations<'_>) {
-    for (name, rule) in [
-        ("15 s", rule(15_000, 10_000, 2_000)),
-        ("0.9 s", rule(900, 600, 120)),
-    ] {
-        for number in [3, 30, 100] {
-            let all = many(number);
-            play(async {
-                let key: RegisterKey = format!("rule/{name}/{number}")
-                    .replace(' ', "-")
-                    .parse()
-                    .expect("a key");
-                let holds = Rc::new(Cell::new(None));
-                let compete = |(number, register)| {
-                    compete(number, rule, register, key.clone(), Rc::clone(&holds));
-                };
-                registers(&all).enumerate().for_each(compete);
-                let kills = if rule.lease_duration > LONG {
-                    2
-                } else {
-                    MOST_KILLS
-                };
-                let ends = fail_overs(
-                    kills.min(number - 1),
-                    || holds.get(),
-                    |leader| {
-                        holds.set(None);
-                        all[leader].kill();
-                    },
-                );
-                let name = format!("{number} of the rule, {name}");
-                row(&name, seconds, &all, operations, ends).await;
-            });
-        }
     }
 }
 
 fn registers(all: &[Counted]) -> impl Iterator<Item = Arc<dyn Register>> {
     all.iter()
         .map(|counted| -> Arc<dyn Register> { Arc::new(counted.clone()) })
-}
-
-const fn rule(lease: u64, renew: u64, retry: u64) -> Rule {
-    Rule {
-        lease_duration: Duration::from_millis(lease),
-        renew_deadline: Duration::from_millis(renew),
-        retry_period: Duration::from_millis(retry),
-    }
-}
-
-/// Runs a candidate of client-go's rule. It ends with its actix system.
-fn compete(
-    number: usize,
-    rule: Rule,
-    register: Arc<dyn Register>,
-    key: RegisterKey,
-    holds: Rc<Cell<Option<usize>>>,
-) {
-    let mut candidate = Candidate {
-        name: format!("candidate-{number}"),
-        rule,
-        register,
-        key,
-        observed: None,
-    };
-    drop(actix::spawn(async move {
-        loop {
-            candidate.acquire().await;
-            holds.set(Some(number));
-            candidate.renew(pin!(pending::<()>())).await;
-        }
-    }));
-}
-
-/// The numbers of the killed processes.
-#[derive(Default)]
-struct KilledSet(RefCell<BTreeSet<usize>>);
-
-impl KilledSet {
-    /// Returns the first process that leads and was not killed.
-    fn another(&self, leads: impl Iterator<Item = bool>) -> Option<usize> {
-        let mut lead = leads.enumerate().filter(|(_, leads)| *leads);
-        let other = lead.find(|(process, _)| !self.0.borrow().contains(process));
-        other.map(|(process, _)| process)
-    }
-
-    fn kill(&self, process: usize, all: &[Counted]) {
-        all[process].kill();
-        self.0.borrow_mut().insert(process);
-    }
 }
 
 /// Ends the leader `kills` times, and returns the times until another process led.
@@ -270,9 +180,6 @@ async fn next(leader: impl Fn() -> Option<usize>) -> usize {
 }
 
 const MOST_KILLS: usize = 5;
-
-/// Duration of a lease above which only two fail-overs are measured.
-const LONG: Duration = Duration::from_secs(5);
 
 /// Prints a row: the requests per second, and then the time of a fail-over.
 async fn row(

@@ -1,32 +1,23 @@
-//! `holder NAME STORE [ROWS]`: a process with one agent. STORE is `files:FOLDER`, `postgres:ADDRESS`, `etcd:ENDPOINT`
-//! or `kubernetes:KUBECONFIG`, the store of the lease, or `config:PATH`, a configuration that chooses the election.
+//! `holder NAME STORE`: a process with one agent. STORE is `files:FOLDER`, `postgres:ADDRESS`, `etcd:ENDPOINT` or
+//! `kubernetes:KUBECONFIG`, the store of the lease.
 //!
 //! While the agent leads, the process prints `leads TOKEN NANOSECONDS NANOSECONDS` at short intervals, by a clock
-//! that all processes of a host share. If ROWS names a file, the process also writes rows behind a fence into this
-//! file. If the fence refuses a leader, the process prints `refused TOKEN`. It prints `knows NAME` when it learns of
-//! a leader, and `knows nobody` when it loses the leader.
-//!
-//! The process reads commands on its standard input. `withdraw` makes the agent ineligible, and the process prints
-//! `withdrawn`. `read FOLDER` reads every file of the folder, as a backup does. `leave` hands over and ends the
-//! process, as SIGTERM does. The process also ends when its standard input ends. Its wall clock is ahead by the
-//! seconds in `HOLDER_CLOCK_AHEAD`.
+//! that all processes of a host share. If it reads `leave` on its standard input, it hands over and ends, as it does
+//! after SIGTERM. It also ends when its standard input ends. Its wall clock is ahead by the seconds in
+//! `HOLDER_CLOCK_AHEAD`.
 
-use std::{
-    cell::RefCell, env, error::Error, fs, io, path::Path, pin::pin, process::exit, rc::Rc,
-    sync::Arc, thread, time::Duration,
-};
+use std::{env, error::Error, io, pin::pin, process::exit, sync::Arc, thread, time::Duration};
 
 use actix_bully::{
     Group,
     agent::{BullyAgent, BullyHandle, ElectionArbiter, LeaderGuard},
     clock::{SystemWallClock, WallClock, WallTime},
-    config::{Config, RunningNode},
     elections::bully::Preemption,
     leader::leave_on_signals,
     register::{EtcdRegister, FileRegister, KubernetesRegister, PostgresRegister, Register},
 };
-use actix_bully_register_tests::{fenced::Fenced, processes::nanoseconds, rounds::timings};
-use futures::{StreamExt, future::select};
+use actix_bully_register_tests::{processes::nanoseconds, rounds::timings};
+use futures::future::select;
 use tokio::sync::mpsc::{Receiver, channel};
 
 /// Longest time for a hand-over.
@@ -37,60 +28,29 @@ type Failure = Box<dyn Error>;
 #[actix::main]
 async fn main() -> Result<(), Failure> {
     let words: Vec<_> = env::args().skip(1).collect();
-    let [name, store, rows @ ..] = &*words else {
+    let [name, store] = &*words else {
         return Err("name an agent and a store".into());
     };
-    let rows = rows.first().map(|rows| Fenced::open(Path::new(rows)));
-    let rows = rows.transpose()?;
     let elections = ElectionArbiter::new()?;
-    let (agent, node) = match store.split_once(':') {
-        Some(("config", path)) => {
-            let config = Config::load(path, "HOLDER")?;
-            let node = config.start()?;
-            (node.agent().clone(), Some(node))
-        }
-        _ => (start(name, store, &elections)?, None),
-    };
-    if node.is_none() {
-        let leave = leave_on_signals(&agent, SOON);
-        actix::spawn(async move {
-            leave.await.ok();
-            exit(0);
-        });
-    }
-    actix::spawn(obey(lines(), agent.clone(), node));
-    let mut changes = agent.changes();
+    let agent = start(name, store, &elections)?;
+    let leave = leave_on_signals(&agent, SOON);
     actix::spawn(async move {
-        while let Some(status) = changes.next().await {
-            let known = status.leader.map(|leader| leader.id.to_string());
-            println!("knows {}", known.as_deref().unwrap_or("nobody"));
-        }
+        leave.await.ok();
+        exit(0);
     });
-    println!("started");
-    let rows = Rc::new(RefCell::new(rows));
-    agent
-        .lead(move |leader| work(leader, Rc::clone(&rows)))
-        .await?;
+    actix::spawn(obey(lines(), agent.clone()));
+    agent.lead(work).await?;
     Ok(())
 }
 
-/// Reports and writes while the agent leads. It ends as soon as the agent steps down, because a hand-over waits for
-/// its end.
-async fn work(leader: LeaderGuard, rows: Rc<RefCell<Option<Fenced>>>) {
-    let says = pin!(say(&leader, rows));
-    select(says, pin!(leader.stepping_down())).await;
+/// Reports while the agent leads. It ends as soon as the agent steps down, because a hand-over waits for its end.
+async fn work(leader: LeaderGuard) {
+    select(pin!(say(&leader)), pin!(leader.stepping_down())).await;
 }
 
-async fn say(leader: &LeaderGuard, rows: Rc<RefCell<Option<Fenced>>>) {
+async fn say(leader: &LeaderGuard) {
     let token = leader.token().term;
     loop {
-        if let Some(rows) = &mut *rows.borrow_mut() {
-            let is_admitted = rows.write(leader).expect("it can be written");
-            // The fence rightly refuses an agent that leads no longer, so only a refusal of a leader is printed.
-            if !is_admitted && leader.is_leader() {
-                println!("refused {token}");
-            }
-        }
         // The role is read between two readings of the clock, so the agent led at some moment between them.
         let before = nanoseconds();
         if leader.is_leader() {
@@ -152,28 +112,10 @@ fn lines() -> Receiver<String> {
     said
 }
 
-async fn obey(mut lines: Receiver<String>, agent: BullyHandle, node: Option<RunningNode>) {
-    while let Some(line) = lines.recv().await {
-        match &*line {
-            backup if backup.starts_with("read ") => {
-                let folder = backup.trim_start_matches("read ");
-                for entry in fs::read_dir(folder).expect("it is there") {
-                    fs::read(entry.expect("an entry").path()).expect("it can be read");
-                }
-            }
-            "withdraw" => {
-                agent.withdraw_score().expect("it runs");
-                println!("withdrawn");
-            }
-            "leave" => {
-                match &node {
-                    Some(node) => node.leave(SOON).await.ok(),
-                    None => agent.leave(SOON).await.ok(),
-                };
-                println!("left");
-                exit(0);
-            }
-            other => panic!("what is {other}?"),
-        }
+async fn obey(mut lines: Receiver<String>, agent: BullyHandle) {
+    if let Some(line) = lines.recv().await {
+        assert_eq!(line, "leave", "no other command is known");
+        agent.leave(SOON).await.ok();
+        exit(0);
     }
 }

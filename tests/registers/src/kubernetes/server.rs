@@ -16,7 +16,7 @@ use std::{
     time::Instant,
 };
 
-use actix_bully::register::{KubernetesRegister, Register};
+use actix_bully::register::KubernetesRegister;
 use actix_bully_database_tests::{free_port, stopped};
 use actix_bully_tls_tests::Authority;
 use tempfile::TempDir;
@@ -316,16 +316,6 @@ impl ApiServer {
         self.process = spawn(&self.program, &self.arguments, &self.log);
     }
 
-    /// Stops the API server where it stands, until [`resume`](Self::resume) is called.
-    pub fn freeze(&self) {
-        stopped::freeze(self.process.id());
-    }
-
-    /// Lets the API server run again.
-    pub fn resume(&self) {
-        stopped::resume(self.process.id());
-    }
-
     /// Returns the wire between the API server and its etcd.
     pub fn wire(&self) -> &Wire {
         &self.wire
@@ -358,11 +348,11 @@ impl StoreServer for Cluster {
     }
 
     fn freeze(&self) {
-        self.servers[0].freeze();
+        stopped::freeze(self.servers[0].process.id());
     }
 
     fn resume(&self) {
-        self.servers[0].resume();
+        stopped::resume(self.servers[0].process.id());
     }
 }
 
@@ -385,9 +375,4 @@ fn spawn(program: &Path, arguments: &[String], log: &Path) -> Child {
         .stderr(log.expect("a log can be made"))
         .spawn()
         .expect("the API server can be started")
-}
-
-/// Waits until a register works.
-pub fn wait_until_it_works(register: &dyn Register) {
-    crate::works(register, &crate::key("test/ready"));
 }

@@ -18,19 +18,14 @@ enum Fate {
     CutFromEtcd,
     Compacted,
     Deleted,
-    Edited,
-    /// The Lease gets an earlier value back, as from a backup.
-    Restored,
     RoleTaken,
     TokenEnded,
 }
 
-const FATES: [Fate; 7] = [
+const FATES: [Fate; 5] = [
     Fate::CutFromEtcd,
     Fate::Compacted,
     Fate::Deleted,
-    Fate::Edited,
-    Fate::Restored,
     Fate::RoleTaken,
     Fate::TokenEnded,
 ];
@@ -59,7 +54,6 @@ fn processes_never_lead_twice_whatever_befalls_the_lease() {
         processes: Processes::run(processes),
         cluster,
         files: files.into(),
-        backup: None,
     };
     let mut leader = story.processes.wait_for_leader(0);
     for round in 0..number("REGISTER_ROUNDS", FATES.len()) {
@@ -73,8 +67,6 @@ struct Story {
     processes: Processes,
     cluster: Cluster,
     files: Vec<PathBuf>,
-    /// An earlier value of the Lease.
-    backup: Option<String>,
 }
 
 impl Story {
@@ -99,24 +91,11 @@ impl Story {
                 self.processes.wait_for_leader(same)
             }
             Fate::Deleted => {
-                self.cluster.done("DELETE", &self.path(), "");
+                let name = object_of(&self.cluster, HOLDER).expect("it is listed");
+                let path = format!("{LEASES}/{name}");
+                self.cluster.done("DELETE", &path, "");
                 self.processes.listen(long());
                 self.processes.wait_for_leader(same)
-            }
-            Fate::Edited => {
-                self.write(&self.shown());
-                self.processes.listen(long());
-                self.processes.wait_for_leader(same)
-            }
-            Fate::Restored => {
-                self.backup = Some(self.shown());
-                self.processes.leave(leader.process);
-                self.processes.restart(leader.process);
-                self.processes.wait_for_leader(leader.token);
-                let backup = self.backup.take().expect("it was made");
-                self.write(&backup);
-                self.processes.listen(long());
-                self.processes.wait_for_leader(leader.token)
             }
             Fate::RoleTaken => {
                 self.cluster.may(&[]);
@@ -147,36 +126,6 @@ impl Story {
         self.processes.listen(long());
         self.processes
             .expect_silence(None, (from + lease(), nanoseconds()));
-    }
-
-    fn path(&self) -> String {
-        let name = object_of(&self.cluster, HOLDER).expect("it is listed");
-        format!("{LEASES}/{name}")
-    }
-
-    /// Returns the value of the record.
-    fn shown(&self) -> String {
-        let shown = self.cluster.done("GET", &self.path(), "");
-        text_of(&shown, "actix-bully/value").expect("it has a value")
-    }
-
-    /// Writes this value, whatever value the record has now.
-    fn write(&self, value: &str) {
-        let path = self.path();
-        for _ in 0..1_000 {
-            let shown = self.cluster.done("GET", &path, "");
-            let old = text_of(&shown, "actix-bully/value").expect("it has a value");
-            let new = shown.replace(&old, value).replace(
-                "\"metadata\":{",
-                "\"metadata\":{\"generateName\":\"edited\",",
-            );
-            match self.cluster.ask("PUT", &path, &new) {
-                (200, _) => return,
-                (409, _) => {}
-                (status, said) => panic!("{status} {said}"),
-            }
-        }
-        panic!("the leader always comes first");
     }
 
     fn write_tokens(&self, token: &str) {

@@ -1,6 +1,6 @@
-//! When the worker makes a connection and gives it up, with servers that hang or end the connection.
+//! The worker makes connections and gives them up, with servers that hang or end the connection.
 
-use std::sync::{Arc, Mutex};
+use std::collections::VecDeque;
 
 use futures::{
     FutureExt, StreamExt,
@@ -10,8 +10,17 @@ use futures::{
 use super::*;
 use crate::{Change, Entry, RegisterKey, Removal, Swap};
 
-/// A server that accepts the third attempt to connect, and answers nothing.
-struct Silent(Arc<Mutex<Vec<Course>>>);
+/// The outcome of an attempt to connect.
+enum Attempt {
+    Refused,
+    Hangs,
+    /// The session answers with this number, or never answers. The connection ends at once if it has a course.
+    Connects(Option<u64>, Option<Course>),
+}
+
+/// A server with these outcomes. The session of each later attempt never answers. It reports the course and the moment
+/// of each attempt.
+struct ScriptedServer(VecDeque<Attempt>, mpsc::UnboundedSender<(Course, Instant)>);
 
 /// A session that answers reads with its number, or not at all.
 struct Scripted {
@@ -20,14 +29,7 @@ struct Scripted {
     alive: mpsc::Sender<Course>,
 }
 
-impl Scripted {
-    const fn silent(alive: mpsc::Sender<Course>) -> Self {
-        let number = None;
-        Self { number, alive }
-    }
-}
-
-impl Server for Silent {
+impl Server for ScriptedServer {
     type Session = Scripted;
 
     async fn connect(
@@ -35,22 +37,45 @@ impl Server for Silent {
         _: &Tellers,
         after: Course,
     ) -> Result<(Scripted, mpsc::Receiver<Course>), RegisterError> {
-        let attempts = {
-            let mut attempts = self.0.lock().unwrap();
-            attempts.push(after);
-            attempts.len()
-        };
-        match attempts {
-            1 => Err(RegisterError::refused(
+        self.1.send((after, Instant::now())).ok();
+        match self.0.pop_front().unwrap_or(Attempt::Connects(None, None)) {
+            Attempt::Refused => Err(RegisterError::refused(
                 RegisterRefusal::Credentials,
                 io::Error::other("no"),
             )),
-            2 => pending().await,
-            _ => {
+            Attempt::Hangs => pending().await,
+            Attempt::Connects(number, end) => {
                 let (alive, ended) = mpsc::channel(1);
-                Ok((Scripted::silent(alive), ended))
+                if let Some(course) = end {
+                    alive.try_send(course).unwrap();
+                }
+                Ok((Scripted { number, alive }, ended))
             }
         }
+    }
+}
+
+/// A worker of a scripted server, and the other ends of its channels.
+struct Scene {
+    worker: Worker<ScriptedServer>,
+    jobs: Jobs,
+    listeners: Listeners,
+    seen: mpsc::UnboundedReceiver<(Course, Instant)>,
+}
+
+fn scene(attempts: impl IntoIterator<Item = Attempt>) -> Scene {
+    let (seen, all) = mpsc::unbounded_channel();
+    let (jobs, asked) = Jobs::new();
+    let (told, listeners) = Tellers::new();
+    Scene {
+        worker: Worker {
+            server: ScriptedServer(attempts.into_iter().collect(), seen),
+            jobs: asked,
+            told,
+        },
+        jobs,
+        listeners,
+        seen: all,
     }
 }
 
@@ -89,14 +114,8 @@ impl StoreSession for Scripted {
 
 #[tokio::test(start_paused = true)]
 async fn waiting_operations_get_the_reason_and_the_connection_is_closed() {
-    let attempts = Arc::default();
-    let (jobs, asked) = Jobs::new();
-    let (told, _listeners) = Tellers::new();
-    let worker = Worker {
-        server: Silent(Arc::clone(&attempts)),
-        jobs: asked,
-        told,
-    };
+    let scene = scene([Attempt::Refused, Attempt::Hangs]);
+    let (jobs, mut seen) = (scene.jobs, scene.seen);
     let key: RegisterKey = "a/b".parse().unwrap();
     let asks = async move {
         let refused = jobs.read(&key).await;
@@ -112,52 +131,35 @@ async fn waiting_operations_get_the_reason_and_the_connection_is_closed() {
         let hangs = jobs.read(&key).await;
         assert!(matches!(hangs, Err(RegisterError::Unreachable(_))));
         sleep(pause(2)).await;
-        let (read, swap) = join(jobs.read(&key), jobs.swap(&key, None, b"x".to_vec())).await;
+        // Silent connections: one by a read, and one by a write.
+        let read = jobs.read(&key).await;
         assert!(matches!(read, Err(RegisterError::Unreachable(_))));
+        let swap = jobs.swap(&key, None, b"x".to_vec()).await;
         assert!(swap.is_err_and(|error| error.is_unknown()));
-        // The silent connection was given up. After each failure the client moves on to another server.
+        sleep(LASTS).await;
+        // Both connections were given up. After each failure the client moves on to another server.
+        let seen: Vec<_> = std::iter::from_fn(|| seen.try_recv().ok()).collect();
+        let courses: Vec<_> = seen.iter().map(|(after, _)| *after).collect();
         let [first, later] = [Course::LogsIn, Course::MovesOn];
-        assert_eq!(*attempts.lock().unwrap(), [first, later, later, later]);
+        assert_eq!(courses, [first, later, later, later, later]);
+        let [second, third] = [1, 2].map(|attempt| seen[attempt].1);
+        let waited = third.duration_since(second);
+        assert!(
+            (CONNECT..CONNECT + pause(3)).contains(&waited),
+            "{waited:?}"
+        );
     };
-    LocalSet::new().run_until(join(worker.run(), asks)).await;
-}
-
-/// A server whose connections end at once, each with the next of these courses.
-struct Short(
-    std::vec::IntoIter<Course>,
-    mpsc::UnboundedSender<(Course, Instant)>,
-);
-
-impl Server for Short {
-    type Session = Scripted;
-
-    async fn connect(
-        &mut self,
-        _: &Tellers,
-        after: Course,
-    ) -> Result<(Scripted, mpsc::Receiver<Course>), RegisterError> {
-        self.1.send((after, Instant::now())).ok();
-        let (alive, ended) = mpsc::channel(1);
-        if let Some(course) = self.0.next() {
-            alive.try_send(course).unwrap();
-        }
-        Ok((Scripted::silent(alive), ended))
-    }
+    LocalSet::new()
+        .run_until(join(scene.worker.run(), asks))
+        .await;
 }
 
 #[tokio::test(start_paused = true)]
 async fn connections_that_end_at_once_are_made_after_growing_pauses_by_the_course_of_their_end() {
     use Course::{LogsIn, MovesOn};
-    let ends = vec![LogsIn, MovesOn, LogsIn, LogsIn];
-    let (seen, mut all) = mpsc::unbounded_channel();
-    let (jobs, asked) = Jobs::new();
-    let (told, _listeners) = Tellers::new();
-    let server = Short(ends.into_iter(), seen);
-    let worker = Worker {
-        server,
-        jobs: asked,
-        told,
-    };
+    let ends = [LogsIn, MovesOn, LogsIn, LogsIn];
+    let scene = scene(ends.map(|end| Attempt::Connects(None, Some(end))));
+    let (jobs, mut all) = (scene.jobs, scene.seen);
     let begun = Instant::now();
     let asks = async move {
         let mut found = Vec::new();
@@ -168,7 +170,9 @@ async fn connections_that_end_at_once_are_made_after_growing_pauses_by_the_cours
         drop(jobs);
         found
     };
-    let ((), found) = LocalSet::new().run_until(join(worker.run(), asks)).await;
+    let ((), found) = LocalSet::new()
+        .run_until(join(scene.worker.run(), asks))
+        .await;
     let expected = [
         (LogsIn, 0),
         (LogsIn, 0),
@@ -217,39 +221,11 @@ fn the_pauses_grow_to_a_limit() {
     );
 }
 
-/// A server whose first connection ends as soon as it is made. Each connection answers with its own number.
-struct Numbered(u64);
-
-impl Server for Numbered {
-    type Session = Scripted;
-
-    async fn connect(
-        &mut self,
-        _: &Tellers,
-        _: Course,
-    ) -> Result<(Scripted, mpsc::Receiver<Course>), RegisterError> {
-        let (alive, ended) = mpsc::channel(1);
-        if self.0 == 0 {
-            alive.try_send(Course::LogsIn).unwrap();
-        }
-        self.0 += 1;
-        let session = Scripted {
-            number: Some(self.0),
-            alive,
-        };
-        Ok((session, ended))
-    }
-}
-
 #[tokio::test(start_paused = true)]
 async fn a_question_after_the_end_of_a_connection_goes_to_the_next_connection() {
-    let (jobs, asked) = Jobs::new();
-    let (told, _listeners) = Tellers::new();
-    let worker = Worker {
-        server: Numbered(0),
-        jobs: asked,
-        told,
-    };
+    let ended = Attempt::Connects(Some(1), Some(Course::LogsIn));
+    let scene = scene([ended, Attempt::Connects(Some(2), None)]);
+    let jobs = scene.jobs;
     let mut read = jobs.read(&"a/b".parse().unwrap());
     assert!((&mut read).now_or_never().is_none(), "it waits already");
     let asks = async move {
@@ -259,21 +235,21 @@ async fn a_question_after_the_end_of_a_connection_goes_to_the_next_connection() 
         assert_eq!(swap.await.unwrap(), Swap::Conflict(None));
         drop(jobs);
     };
-    LocalSet::new().run_until(join(worker.run(), asks)).await;
+    LocalSet::new()
+        .run_until(join(scene.worker.run(), asks))
+        .await;
 }
 
 /// Nothing reported the changes from before the connection.
 #[tokio::test(start_paused = true)]
 async fn a_connection_counts_as_a_change_of_every_key() {
-    let (jobs, asked) = Jobs::new();
-    let (told, listeners) = Tellers::new();
-    let key = "a/b".parse().unwrap();
-    let mut changes = listeners.changes(&key).unwrap();
-    let worker = Worker {
-        server: Numbered(1),
-        jobs: asked,
-        told,
-    };
+    let Scene {
+        worker,
+        jobs,
+        listeners,
+        ..
+    } = scene([]);
+    let mut changes = listeners.changes(&"a/b".parse().unwrap()).unwrap();
     let hears = async move {
         let change = timeout(CONNECT, changes.next()).await;
         assert_eq!(change, Ok(Some(Change::Unknown)));

@@ -36,19 +36,25 @@ const KEY: &str = "YWN0aXgtYnVsbHkvc2hvcC9jcm9uL2xlYXNl";
 const CLAIM: &str = "YWN0aXgtYnVsbHkvc2hvcC9jcm9uL2NsYWlt";
 
 #[test]
-fn a_swap_compares_revision_and_value() {
+fn a_swap_and_a_removal_compare_revision_and_value() {
     let known = Entry::new(&key(), Version::from(7), b"old".to_vec()).unwrap();
-    let asked = EtcdQuestion::swap(&key(), Some(&known), b"new");
-    assert!(asked.writes);
-    let body: Value = serde_json::from_str(&asked.body).unwrap();
-    let expected = json!({
-        "compare": [
-            { "key": KEY, "target": "MOD", "result": "EQUAL", "mod_revision": "7" },
-            { "key": KEY, "target": "VALUE", "result": "EQUAL", "value": "b2xk" },
-        ],
-        "success": [{ "request_put": { "key": KEY, "value": "bmV3" } }],
-    });
-    assert_eq!(body, expected);
+    let removes = json!({ "request_delete_range": { "key": KEY } });
+    let puts = json!({ "request_put": { "key": KEY, "value": "bmV3" } });
+    for (asked, success) in [
+        (EtcdQuestion::remove(&key(), &known), removes),
+        (EtcdQuestion::swap(&key(), Some(&known), b"new"), puts),
+    ] {
+        assert!(asked.writes);
+        let body: Value = serde_json::from_str(&asked.body).unwrap();
+        let expected = json!({
+            "compare": [
+                { "key": KEY, "target": "MOD", "result": "EQUAL", "mod_revision": "7" },
+                { "key": KEY, "target": "VALUE", "result": "EQUAL", "value": "b2xk" },
+            ],
+            "success": [success],
+        });
+        assert_eq!(body, expected);
+    }
     let first = EtcdQuestion::swap(&key(), None, b"").body;
     let first: Value = serde_json::from_str(&first).unwrap();
     let absent =
@@ -141,22 +147,6 @@ fn a_listing_has_all_keys_below_one_in_their_order_and_no_other() {
     ] {
         assert_eq!(read(&wrong), Err(Misread), "{wrong:?}");
     }
-}
-
-#[test]
-fn a_removal_compares_revision_and_value() {
-    let known = Entry::new(&key(), Version::from(7), b"old".to_vec()).unwrap();
-    let asked = EtcdQuestion::remove(&key(), &known);
-    assert!(asked.writes);
-    let body: Value = serde_json::from_str(&asked.body).unwrap();
-    let expected = json!({
-        "compare": [
-            { "key": KEY, "target": "MOD", "result": "EQUAL", "mod_revision": "7" },
-            { "key": KEY, "target": "VALUE", "result": "EQUAL", "value": "b2xk" },
-        ],
-        "success": [{ "request_delete_range": { "key": KEY } }],
-    });
-    assert_eq!(body, expected);
 }
 
 #[test]

@@ -2,17 +2,22 @@
 
 mod names;
 
-use std::{fs, io::ErrorKind, path::Path, sync::Arc};
+use std::{fs, io::ErrorKind, os::unix::fs::symlink, path::Path, rc::Rc, sync::Arc};
+
+use futures::future::{Either, join, select};
+use tempfile::TempDir;
+use tokio::task::LocalSet;
 
 use super::{
     PATIENCE, THREADS,
     failure::FileFailure,
     folder::Folder,
     kind::{kind_at, shared_kind},
-    list, patiently,
+    list, patiently, serve,
 };
 use crate::{
-    MOST_LISTED, RegisterError, RegisterKey, RegisterRefusal, Removal, Swap, Version,
+    Entry, MOST_LISTED, RegisterError, RegisterKey, RegisterRefusal, Removal, Swap, Version,
+    jobs::Jobs,
     record_file::tried::{Call, Event, Tried},
 };
 
@@ -28,6 +33,55 @@ fn done(swap: Result<Swap, FileFailure>) -> Version {
     match swap.unwrap() {
         Swap::Done(version) => version,
         Swap::Conflict(found) => panic!("{found:?}"),
+    }
+}
+
+/// A folder with one entry.
+struct Leases {
+    temporary: TempDir,
+    system: Arc<Tried>,
+    folder: Folder,
+    lease: RegisterKey,
+    entry: Entry,
+}
+
+impl Leases {
+    fn new() -> Self {
+        let temporary = tempfile::tempdir().unwrap();
+        let system = Arc::<Tried>::default();
+        let folder = folder(temporary.path(), &system);
+        let lease = key("shop/cron/lease");
+        let version = done(folder.swap(&lease, None, b"1"));
+        let entry = folder.read(&lease).unwrap().unwrap();
+        assert_eq!(entry.version, version);
+        system.take();
+        Self {
+            temporary,
+            system,
+            folder,
+            lease,
+            entry,
+        }
+    }
+
+    /// Returns the path of the entry's file.
+    fn file(&self) -> std::path::PathBuf {
+        let name = self.folder.names(&key("shop/cron")).unwrap().remove(0);
+        self.temporary.path().join(name)
+    }
+
+    fn lock(&self) -> fs::File {
+        let file = fs::File::open(self.file()).unwrap();
+        file.lock().unwrap();
+        file
+    }
+
+    fn read(&self) -> Option<Entry> {
+        self.folder.read(&self.lease).unwrap()
+    }
+
+    fn swap(&self, expected: Option<&Entry>, value: &[u8]) -> Result<Swap, FileFailure> {
+        self.folder.swap(&self.lease, expected, value)
     }
 }
 
@@ -66,23 +120,17 @@ fn each_write_is_synced_and_a_record_of_another_process_first() {
 
 #[test]
 fn a_write_whose_sync_failed_is_unknown_and_read_by_no_process() {
-    let temporary = tempfile::tempdir().unwrap();
-    let system = Arc::<Tried>::default();
-    let folder = folder(temporary.path(), &system);
-    let lease = key("shop/cron/lease");
-    let version = done(folder.swap(&lease, None, b"1"));
-    let kept = folder.read(&lease).unwrap();
-    assert_eq!(kept.as_ref().map(|entry| &entry.version), Some(&version));
-    system.take();
-    done(folder.swap(&lease, kept.as_ref(), b"2"));
-    let calls = system.take();
+    let leases = Leases::new();
+    done(leases.swap(Some(&leases.entry), b"2"));
+    let calls = leases.system.take();
     let sync = calls.iter().position(|call| *call == Call::SyncData);
-    let kept = folder.read(&lease).unwrap();
-    system.take();
-    system.plan(sync.unwrap(), Event::Fails(ErrorKind::Other));
-    assert!(is_unknown(&folder.swap(&lease, kept.as_ref(), b"3")));
-    assert_eq!(folder.read(&lease).unwrap(), kept);
-    done(folder.swap(&lease, kept.as_ref(), b"4"));
+    let kept = leases.read();
+    leases.system.take();
+    let fails = Event::Fails(ErrorKind::Other);
+    leases.system.plan(sync.unwrap(), fails);
+    assert!(is_unknown(&leases.swap(kept.as_ref(), b"3")));
+    assert_eq!(leases.read(), kept);
+    done(leases.swap(kept.as_ref(), b"4"));
 }
 
 #[test]
@@ -131,39 +179,26 @@ fn whichever_call_fails_an_error_that_is_not_unknown_has_changed_nothing() {
 /// The conformance suite has the other half of this clause: the version of a removed entry does not appear again.
 #[test]
 fn a_copy_in_the_place_of_a_file_is_another_version_of_the_same_value() {
-    let temporary = tempfile::tempdir().unwrap();
-    let folder = folder(temporary.path(), &Arc::default());
-    let lease = key("shop/cron/lease");
-    done(folder.swap(&lease, None, b"1"));
-    let kept = folder.read(&lease).unwrap().unwrap();
-    let name = folder.names(&key("shop/cron")).unwrap().remove(0);
-    let path = temporary.path().join(name);
-    let copy = temporary.path().join("copy");
-    fs::copy(&path, &copy).unwrap();
-    fs::rename(&copy, &path).unwrap();
-    let found = folder.read(&lease).unwrap().unwrap();
-    assert_eq!(found.value, kept.value);
-    assert_ne!(found.version, kept.version);
-    let refused = folder.swap(&lease, Some(&kept), b"2").unwrap();
+    let leases = Leases::new();
+    let copy = leases.temporary.path().join("copy");
+    fs::copy(leases.file(), &copy).unwrap();
+    fs::rename(&copy, leases.file()).unwrap();
+    let found = leases.read().unwrap();
+    assert_eq!(found.value, leases.entry.value);
+    assert_ne!(found.version, leases.entry.version);
+    let refused = leases.swap(Some(&leases.entry), b"2").unwrap();
     assert_eq!(refused, Swap::Conflict(Some(found)));
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_file_that_stays_locked_is_tried_again_and_given_up() {
-    let temporary = tempfile::tempdir().unwrap();
-    let system = Arc::<Tried>::default();
-    let folder = folder(temporary.path(), &system);
-    let lease = key("shop/cron/lease");
-    done(folder.swap(&lease, None, b"1"));
-    let kept = folder.read(&lease).unwrap();
-    let name = folder.names(&key("shop/cron")).unwrap().remove(0);
-    let file = fs::File::open(temporary.path().join(name)).unwrap();
-    file.lock().unwrap();
+    let leases = Leases::new();
+    let file = leases.lock();
     let begun = tokio::time::Instant::now();
     let mut tries = 0;
     let refused = patiently(|| {
         tries += 1;
-        folder.swap(&lease, kept.as_ref(), b"2")
+        leases.swap(Some(&leases.entry), b"2")
     });
     let words = refused.await.expect_err("it is locked").to_string();
     assert_eq!(begun.elapsed(), PATIENCE);
@@ -175,36 +210,106 @@ async fn a_file_that_stays_locked_is_tried_again_and_given_up() {
         "{words}"
     );
     file.unlock().unwrap();
-    let written = patiently(|| folder.swap(&lease, kept.as_ref(), b"2")).await;
+    let written = patiently(|| leases.swap(Some(&leases.entry), b"2")).await;
     assert!(matches!(written, Ok(Swap::Done(_))), "{written:?}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_file_that_is_locked_holds_up_its_key_alone() {
+    let leases = Leases::new();
+    let _file = leases.lock();
+    let (jobs, asked) = Jobs::new();
+    let locked = jobs.swap(&leases.lease, Some(&leases.entry), b"2".to_vec());
+    let other = jobs.swap(&key("shop/cron/claim"), None, b"1".to_vec());
+    drop(jobs);
+    let asks = async {
+        match select(locked, other).await {
+            Either::Right((Ok(Swap::Done(_)), locked)) => locked.await.expect_err("it is locked"),
+            Either::Right((swap, _)) | Either::Left((swap, _)) => panic!("{swap:?}"),
+        }
+    };
+    let folder = Rc::new(leases.folder.clone());
+    LocalSet::new()
+        .run_until(join(serve(folder, asked), asks))
+        .await;
 }
 
 /// A reader that is paused while it holds the lock would delay all other processes.
 #[tokio::test(start_paused = true)]
 async fn readers_take_no_lock_and_what_was_changed_is_told_without_it() {
-    let temporary = tempfile::tempdir().unwrap();
-    let system = Arc::<Tried>::default();
-    let folder = folder(temporary.path(), &system);
-    let lease = key("shop/cron/lease");
-    done(folder.swap(&lease, None, b"1"));
-    let first = folder.read(&lease).unwrap();
-    done(folder.swap(&lease, first.as_ref(), b"2"));
-    let name = folder.names(&key("shop/cron")).unwrap().remove(0);
-    let file = fs::File::open(temporary.path().join(name)).unwrap();
-    file.lock().unwrap();
-    system.take();
-    let second = folder.read(&lease).unwrap();
-    assert!(!system.take().contains(&Call::Lock));
+    let leases = Leases::new();
+    let first = &leases.entry;
+    done(leases.swap(Some(first), b"2"));
+    let _file = leases.lock();
+    leases.system.take();
+    let second = leases.read();
+    assert!(!leases.system.take().contains(&Call::Lock));
     assert_eq!(second.as_ref().unwrap().value, b"2");
-    assert_eq!(list(&folder, &key("shop/cron")).await.unwrap().len(), 1);
-    for expected in [first.as_ref(), None] {
-        let conflict = folder.swap(&lease, expected, b"3").unwrap();
+    let listed = list(&leases.folder, &key("shop/cron")).await;
+    assert_eq!(listed.unwrap().len(), 1);
+    for expected in [Some(first), None] {
+        let conflict = leases.swap(expected, b"3").unwrap();
         assert_eq!(conflict, Swap::Conflict(second.clone()));
     }
-    let conflict = folder.remove(&lease, first.as_ref().unwrap()).unwrap();
+    let conflict = leases.folder.remove(&leases.lease, first).unwrap();
     assert_eq!(conflict, Removal::Conflict(second.clone()));
-    let waits = folder.swap(&lease, second.as_ref(), b"3");
+    let waits = leases.swap(second.as_ref(), b"3");
     assert!(matches!(waits, Err(FileFailure::InUse(_))), "{waits:?}");
+}
+
+/// Processes from before the change of a link must see the same store as later processes.
+#[test]
+fn a_file_or_folder_that_is_moved_away_is_a_change() {
+    let leases = Leases::new();
+    let [link, beside, away] =
+        ["link", "beside", "away"].map(|it| leases.temporary.path().join(it));
+    let inner = leases.temporary.path().join("inner");
+    fs::create_dir(&inner).unwrap();
+    symlink(&inner, &link).unwrap();
+    let folder = Folder::make(&link).unwrap();
+    assert!(folder.name().unwrap().ends_with("/inner"));
+    done(folder.swap(&leases.lease, None, b"1"));
+    let entry = folder.read(&leases.lease).unwrap();
+    let gone = || {
+        assert_eq!(folder.read(&leases.lease).unwrap(), None);
+        let swap = folder.swap(&leases.lease, entry.as_ref(), b"2").unwrap();
+        assert_eq!(swap, Swap::Conflict(None));
+    };
+    let file = inner.join(&folder.names(&key("shop/cron")).unwrap()[0]);
+    fs::rename(&file, &beside).unwrap();
+    gone();
+    fs::rename(&beside, &file).unwrap();
+    assert_eq!(folder.read(&leases.lease).unwrap(), entry);
+    // Without the folder no operation works, and the register does not make a new folder by itself.
+    let direct = Folder::make(&inner).unwrap();
+    fs::rename(&inner, &away).unwrap();
+    for outcome in [
+        direct.read(&leases.lease).map(drop),
+        direct.swap(&leases.lease, None, b"2").map(drop),
+        direct.names(&key("shop")).map(drop).map_err(Into::into),
+    ] {
+        let FileFailure::Error(error) = outcome.unwrap_err() else {
+            panic!("no file is locked");
+        };
+        assert!(matches!(error, RegisterError::Unreachable(_)), "{error:?}");
+    }
+    assert!(!inner.exists());
+    fs::remove_file(&link).unwrap();
+    fs::create_dir(&link).unwrap();
+    gone();
+}
+
+#[test]
+fn a_path_that_is_no_folder_or_in_none_is_refused() {
+    let leases = Leases::new();
+    for path in [
+        leases.file(),
+        leases.temporary.path().join("missing/leases"),
+    ] {
+        let refused = Folder::make(&path).unwrap_err();
+        let words = refused.to_string();
+        assert!(words.contains(path.to_str().unwrap()), "{words}");
+    }
 }
 
 #[test]
@@ -284,9 +389,27 @@ fn a_path_has_the_number_of_its_file_system() {
     assert_eq!(kind, Some(0x9fa0));
 }
 
-#[cfg(target_os = "linux")]
+/// Another file system may be mounted at the path at any time.
 #[test]
-fn the_name_has_the_real_path() {
-    let folder = folder(Path::new("/proc/."), &Arc::default());
-    assert_eq!(folder.name().unwrap(), "files /proc");
+fn a_folder_on_a_file_system_that_other_hosts_may_share_is_refused_in_words() {
+    let mut leases = Leases::new();
+    leases.folder.kind_at = |_| Ok(Some(0x6573_5546));
+    let (folder, lease) = (&leases.folder, &leases.lease);
+    for refused in [
+        folder.prepare().map_err(FileFailure::Error),
+        folder.read(lease).map(drop),
+        folder.swap(lease, Some(&leases.entry), b"2").map(drop),
+        folder.remove(lease, &leases.entry).map(drop),
+        folder.names(lease).map(drop).map_err(FileFailure::Error),
+    ] {
+        let Err(FileFailure::Error(error)) = refused else {
+            panic!("{refused:?}");
+        };
+        let is_refused = matches!(&error, RegisterError::Refused { refusal, .. } if *refusal == RegisterRefusal::Other);
+        let words = error.to_string();
+        assert!(
+            is_refused && words.contains("is on FUSE, which other hosts may share"),
+            "{words}"
+        );
+    }
 }

@@ -159,8 +159,10 @@ fn a_long_file_that_could_not_be_made_does_not_exist() {
         let system = Arc::new(Tried::default());
         system.plan(6 + write, Event::Fails(ErrorKind::StorageFull));
         let limit = 512 << 9;
-        let made = RecordFile::create(Arc::<Tried>::clone(&system), &path, limit, b"1");
-        assert!(matches!(made, Err(RecordFileError::Io(_))), "{made:?}");
+        assert_refused!(
+            RecordFile::create(Arc::<Tried>::clone(&system), &path, limit, b"1"),
+            RecordFileError::Io(_)
+        );
         assert!(names(&folder).is_empty());
     }
 }
@@ -169,11 +171,7 @@ fn a_long_file_that_could_not_be_made_does_not_exist() {
 fn the_name_of_another_file_is_never_taken() {
     let (folder, path) = place();
     fs::write(&path, "theirs").expect("written");
-    let refused = create(&Arc::default(), &path);
-    assert!(
-        matches!(refused, Err(RecordFileError::Exists)),
-        "{refused:?}"
-    );
+    assert_refused!(create(&Arc::default(), &path), RecordFileError::Exists);
     fs::remove_file(&path).expect("removed");
     // Another process creates the file after the check.
     let (system, late) = (Arc::new(Tried::default()), path.clone());
@@ -183,11 +181,7 @@ fn the_name_of_another_file_is_never_taken() {
         .expect("one");
     let write = move || fs::write(late, "theirs").expect("written");
     system.plan(rename, Event::Before(Box::new(write)));
-    let refused = create(&system, &path);
-    assert!(
-        matches!(refused, Err(RecordFileError::Exists)),
-        "{refused:?}"
-    );
+    assert_refused!(create(&system, &path), RecordFileError::Exists);
     assert_eq!(fs::read(&path).expect("there"), b"theirs");
     assert_eq!(names(&folder), ["jobs"], "nothing stays behind");
 }
@@ -241,16 +235,12 @@ fn a_record_that_is_too_long_is_not_written() {
     let most = vec![7; file.limit()];
     assert_eq!(most.len(), 8148);
     file.write(&most).expect("it fits");
-    let refused = file.write(&[most.as_slice(), b"x"].concat());
-    assert!(
-        matches!(
-            refused,
-            Err(RecordFileError::TooLarge {
-                len: 8149,
-                max: 8148
-            })
-        ),
-        "{refused:?}"
+    assert_refused!(
+        file.write(&[most.as_slice(), b"x"].concat()),
+        RecordFileError::TooLarge {
+            len: 8149,
+            max: 8148
+        }
     );
     assert_eq!(file.record(), most);
     drop(file);
@@ -259,7 +249,7 @@ fn a_record_that_is_too_long_is_not_written() {
     let refused = RecordFile::create(Arc::new(Tried::default()), &path, 1 << 20, b"");
     assert!(matches!(refused, Err(RecordFileError::TooLarge { .. })));
     let refused = RecordFile::create(Arc::new(Tried::default()), &path, LIMIT, &[0; 9000]);
-    assert!(matches!(refused, Err(RecordFileError::TooLarge { .. })));
+    assert_refused!(refused, RecordFileError::TooLarge { .. });
     assert!(!path.exists());
 }
 
@@ -352,14 +342,10 @@ fn a_forked_child_neither_writes_nor_unlocks() {
         file.write(b"record 2"),
         Err(RecordFileError::Forked)
     ));
-    assert!(matches!(file.confirm(), Err(RecordFileError::Forked)));
+    assert_refused!(file.confirm(), RecordFileError::Forked);
     drop(file);
     assert_eq!(system.take(), []);
-    let refused = open(&Arc::default(), &path);
-    assert!(
-        matches!(refused, Err(RecordFileError::InUse(_))),
-        "{refused:?}"
-    );
+    assert_refused!(open(&Arc::default(), &path), RecordFileError::InUse(_));
     drop(parents);
     assert_eq!(found(&path), b"record 1");
 }
@@ -375,17 +361,9 @@ fn a_file_that_is_removed_is_gone_and_its_name_is_free() {
     assert_eq!(names(&folder), Vec::<String>::new());
     let file = create(&system, &path).expect("made");
     system.plan(2, Event::Fails(ErrorKind::PermissionDenied));
-    let refused = file.remove();
-    assert!(
-        matches!(refused, Err(RecordFileError::Io(_))),
-        "{refused:?}"
-    );
+    assert_refused!(file.remove(), RecordFileError::Io(_));
     assert_eq!(found(&path), b"record 1");
     let file = open(&system, &path).expect("whole");
     system.plan(3, Event::Fails(ErrorKind::Other));
-    let refused = file.remove();
-    assert!(
-        matches!(refused, Err(RecordFileError::Unknown(_))),
-        "{refused:?}"
-    );
+    assert_refused!(file.remove(), RecordFileError::Unknown(_));
 }

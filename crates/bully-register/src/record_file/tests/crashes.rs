@@ -151,17 +151,9 @@ fn a_slot_that_cannot_be_voided_keeps_the_file_locked() {
     system.take();
     system.plan(3, Event::Fails(ErrorKind::Other));
     system.plan(4, Event::Fails(ErrorKind::Other));
-    let refused = file.write(b"record 2");
-    assert!(
-        matches!(refused, Err(RecordFileError::Unknown(_))),
-        "{refused:?}"
-    );
+    assert_refused!(file.write(b"record 2"), RecordFileError::Unknown(_));
     drop(file);
-    let refused = open(&Arc::default(), &path);
-    assert!(
-        matches!(refused, Err(RecordFileError::InUse(_))),
-        "{refused:?}"
-    );
+    assert_refused!(open(&Arc::default(), &path), RecordFileError::InUse(_));
 }
 
 /// The writer of record 2 was killed before its sync. So only record 1 is on the disk, and all readers see record 2.

@@ -1,13 +1,10 @@
-//! A process that is killed between any two calls.
+//! The files that a process leaves if it is killed between any two calls.
 //!
-//! The process is another run of this test binary. An environment variable names the call before which it kills itself.
+//! The folder is copied before a call. No process has the lock of a copy, as if the process had ended there.
 
-use std::{
-    env,
-    path::Path,
-    process::{Command, Stdio},
-    sync::Arc,
-};
+use std::{fs, path::Path, sync::Arc};
+
+use tempfile::TempDir;
 
 use super::{
     create, found, names, open, place,
@@ -15,65 +12,32 @@ use super::{
 };
 use crate::record_file::RecordFileError;
 
-const KILLED: &str = "RECORD_FILE_OF_A_CHILD";
-
-fn kill_before(system: &Tried, call: usize) {
-    let kill = || {
-        let process = rustix::process::getpid();
-        rustix::process::kill_process(process, rustix::process::Signal::KILL).expect("killed");
-        loop {
-            std::thread::park();
-        }
-    };
-    system.plan(call, Event::Before(Box::new(kill)));
-}
-
-#[test]
-fn child_that_is_killed() {
-    let Ok(told) = env::var(KILLED) else {
-        return;
-    };
-    let mut told = told.splitn(3, ' ');
-    let (part, call, path) = (
-        told.next().unwrap(),
-        told.next().unwrap(),
-        told.next().unwrap(),
-    );
-    let (call, path) = (call.parse().expect("a number"), Path::new(path));
-    let system = Arc::new(Tried::default());
-    if part == "create" {
-        kill_before(&system, call);
-        drop(create(&system, path).expect("made"));
-    } else {
-        let mut file = open(&system, path).expect("whole");
-        kill_before(&system, call);
-        file.write(b"record 2").expect("written");
+fn copy(from: &Path, to: &Path) {
+    for entry in fs::read_dir(from).expect("it is there") {
+        let entry = entry.expect("an entry");
+        fs::copy(entry.path(), to.join(entry.file_name())).expect("copied");
     }
-    println!("\ndone");
 }
 
-/// Runs the child process. Returns whether it came to its end.
-fn child(part: &str, call: usize, path: &Path) -> bool {
-    let told = format!("{part} {call} {}", path.display());
-    let output = Command::new(env::current_exe().expect("this binary"))
-        .args([
-            "record_file::tests::killed::child_that_is_killed",
-            "--exact",
-            "--nocapture",
-        ])
-        .env(KILLED, told)
-        .stdin(Stdio::null())
-        .output()
-        .expect("a process");
-    String::from_utf8_lossy(&output.stdout).contains("\ndone")
+/// Plans a copy of the folder before the call of this number, counted from the next call. Returns the folder of the
+/// copy.
+fn copy_before(call: usize, system: &Tried, folder: &TempDir) -> TempDir {
+    let left = tempfile::tempdir().expect("a folder");
+    let (from, to) = (folder.path().to_owned(), left.path().to_owned());
+    system.plan(call, Event::Before(Box::new(move || copy(&from, &to))));
+    left
 }
 
 #[test]
 fn a_process_killed_in_create_leaves_a_whole_file_or_none() {
     let mut made = 0;
-    for call in 0.. {
+    for call in 0..14 {
         let (folder, path) = place();
-        let is_done = child("create", call, &path);
+        let system = Arc::new(Tried::default());
+        let left = copy_before(call, &system, &folder);
+        drop(create(&system, &path).expect("made"));
+        assert_eq!(system.take().len(), 14);
+        let path = left.path().join("jobs");
         match open(&Arc::default(), &path) {
             Ok(file) => {
                 assert_eq!(file.record(), b"record 1");
@@ -85,27 +49,28 @@ fn a_process_killed_in_create_leaves_a_whole_file_or_none() {
             }
             Err(refused) => panic!("before call {call}: {refused:?}"),
         }
-        assert_eq!(names(&folder), ["jobs"]);
-        if is_done {
-            assert_eq!((call, made), (14, 6));
-            return;
-        }
+        assert_eq!(names(&left), ["jobs"]);
     }
+    assert_eq!(made, 5);
 }
 
 #[test]
 fn a_writer_that_is_killed_leaves_the_record_before_or_the_new_one() {
     let mut records = Vec::new();
-    for call in 0.. {
-        let (_folder, path) = place();
+    for call in 0..11 {
+        let (folder, path) = place();
         drop(create(&Arc::default(), &path).expect("made"));
-        let is_done = child("write", call, &path);
+        let system = Arc::new(Tried::default());
+        let mut file = open(&system, &path).expect("whole");
+        system.take();
+        let left = copy_before(call, &system, &folder);
+        file.write(b"record 2").expect("written");
+        drop(file);
+        assert_eq!(system.take().len(), 11);
+        let path = left.path().join("jobs");
         records.push(found(&path) == b"record 2");
         let mut file = open(&Arc::default(), &path).expect("free");
         file.write(b"record 3").expect("written");
-        if is_done {
-            break;
-        }
     }
-    assert_eq!(records, [vec![false; 7], vec![true; 5]].concat());
+    assert_eq!(records, [vec![false; 7], vec![true; 4]].concat());
 }

@@ -1,5 +1,13 @@
 //! Tests of a record in a file: its bytes, its calls, its errors, its crashes.
 
+/// Asserts that an outcome is an error of this form.
+macro_rules! assert_refused {
+    ($outcome:expr, $error:pat) => {{
+        let outcome = $outcome;
+        assert!(matches!(&outcome, Err($error)), "{outcome:?}");
+    }};
+}
+
 mod calls;
 mod crashes;
 mod killed;

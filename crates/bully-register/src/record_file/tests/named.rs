@@ -77,10 +77,9 @@ fn a_record_is_not_said_once_its_name_led_elsewhere() {
             assert_eq!(is_refused, is_due, "{deed:?} before call {at}: {written:?}");
             assert!(is_refused || written.is_ok(), "{written:?}");
             if at > last && deed != Deed::Link {
-                let next = file.write(b"record 3");
-                assert!(matches!(next, Err(RecordFileError::Replaced)), "{next:?}");
-                assert!(matches!(file.confirm(), Err(RecordFileError::Replaced)));
-                assert!(matches!(file.remove(), Err(RecordFileError::Replaced)));
+                assert_refused!(file.write(b"record 3"), RecordFileError::Replaced);
+                assert_refused!(file.confirm(), RecordFileError::Replaced);
+                assert_refused!(file.remove(), RecordFileError::Replaced);
             }
         }
     }
@@ -114,11 +113,7 @@ fn a_file_that_is_replaced_all_the_time_is_not_opened() {
     for time in 0..8 {
         Deed::Replace.plan(&system, time * 6 + 2, &path);
     }
-    let refused = open(&system, &path);
-    assert!(
-        matches!(refused, Err(RecordFileError::Replaced)),
-        "{refused:?}"
-    );
+    assert_refused!(open(&system, &path), RecordFileError::Replaced);
 }
 
 #[test]
@@ -132,9 +127,5 @@ fn a_link_that_leads_elsewhere_is_another_file() {
     fs::copy(&path, &other).expect("copied");
     fs::remove_file(&link).expect("removed");
     std::os::unix::fs::symlink(&other, &link).expect("linked");
-    let refused = file.write(b"record 3");
-    assert!(
-        matches!(refused, Err(RecordFileError::Replaced)),
-        "{refused:?}"
-    );
+    assert_refused!(file.write(b"record 3"), RecordFileError::Replaced);
 }

@@ -84,11 +84,7 @@ fn a_record_whose_sync_failed_is_never_seen() {
     let look = move || assert_eq!(number(&looker, &place), 0, "until it is voided");
     writer.plan(4, Event::Before(Box::new(look)));
     writer.plan(3, Event::Fails(ErrorKind::Other));
-    let refused = file.write(b"record 4");
-    assert!(
-        matches!(refused, Err(RecordFileError::Unknown(_))),
-        "{refused:?}"
-    );
+    assert_refused!(file.write(b"record 4"), RecordFileError::Unknown(_));
     assert_eq!(writer.take().len(), 5);
     assert_eq!(number(&reader, &path), 3, "it is the newest again");
 }
@@ -191,8 +187,7 @@ fn a_file_that_is_replaced_while_it_is_read_is_read_anew() {
     let name = path.clone();
     let remove = move || fs::remove_file(&name).expect("there");
     system.plan(4, Event::Before(Box::new(remove)));
-    let gone = see(&system, &path);
-    assert!(matches!(gone, Err(RecordFileError::Missing)), "{gone:?}");
+    assert_refused!(see(&system, &path), RecordFileError::Missing);
 }
 
 #[test]
@@ -203,9 +198,8 @@ fn a_file_of_a_wrong_length_is_not_read_without_the_lock() {
         fs::write(&path, vec![0; len]).expect("written");
         assert_eq!(see(&system, &path).expect("there"), None, "{len}");
     }
-    let refused = see(&system, folder.path());
-    assert!(
-        matches!(refused, Err(RecordFileError::Damaged(FileDamage::NotAFile))),
-        "{refused:?}"
+    assert_refused!(
+        see(&system, folder.path()),
+        RecordFileError::Damaged(FileDamage::NotAFile)
     );
 }

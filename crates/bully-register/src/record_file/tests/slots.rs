@@ -101,19 +101,6 @@ fn every_changed_byte_of_a_slot_is_noticed() {
 }
 
 #[test]
-fn two_slots_without_a_record_are_damage() {
-    let (one, two) = (slot(5, "the one"), slot(6, "the other"));
-    let mut cut = file(&[&one, &two]);
-    cut[35] ^= 1;
-    cut[8192] ^= 1;
-    for file in [file(&[]), cut] {
-        let refused = Slot::newest(&file, size());
-        let is_empty = matches!(refused, Err(RecordFileError::Damaged(FileDamage::Empty)));
-        assert!(is_empty, "{refused:?}");
-    }
-}
-
-#[test]
 fn a_file_of_another_length_is_damaged_although_a_slot_is_whole() {
     let whole = file(&[&slot(5, "the one"), &slot(6, "the other")]);
     for len in [0, 1, 31, 32, 8191, 8192, 8193, whole.len() - 1] {

@@ -28,7 +28,6 @@ pub(super) struct Asked {
     verb: KubeVerb,
     is_known: bool,
     token: Option<String>,
-    namespace: String,
     name: String,
     query: Vec<(String, String)>,
     body: Value,
@@ -78,34 +77,20 @@ impl Asked {
     async fn read(request: Request<Incoming>) -> Result<Self, io::Error> {
         let (head, body) = request.into_parts();
         let body = body.collect().await.map_err(io::Error::other)?.to_bytes();
-        let query = pairs(head.uri.query().unwrap_or_default());
-        let path: Vec<&str> = head.uri.path().trim_matches('/').split('/').collect();
-        let (is_known, namespace, name) = match &*path {
-            ["version"] => (true, "", ""),
-            [
-                "apis",
-                "coordination.k8s.io",
-                "v1",
-                "namespaces",
-                namespace,
-                "leases",
-            ] => (true, *namespace, ""),
-            [
-                "apis",
-                "coordination.k8s.io",
-                "v1",
-                "namespaces",
-                namespace,
-                "leases",
-                name,
-            ] => (true, *namespace, *name),
-            _ => (false, "", ""),
-        };
+        let query = head.uri.query().unwrap_or_default();
+        let query: Vec<_> = form_urlencoded::parse(query.as_bytes())
+            .into_owned()
+            .collect();
+        let leases = format!("/apis/coordination.k8s.io/v1/namespaces/{NAMESPACE}/leases");
+        let (path, is_version) = (head.uri.path(), head.uri.path() == "/version");
+        let name = path.strip_prefix(&leases);
+        let is_known = is_version || name.is_some();
+        let name = name.unwrap_or_default().trim_start_matches('/');
         let verb = match head.method {
             Method::POST => KubeVerb::Create,
             Method::PUT => KubeVerb::Update,
             Method::DELETE => KubeVerb::Delete,
-            _ if namespace.is_empty() => KubeVerb::Version,
+            _ if is_version => KubeVerb::Version,
             _ if !name.is_empty() => KubeVerb::Get,
             _ if query
                 .iter()
@@ -121,7 +106,6 @@ impl Asked {
             verb,
             is_known,
             token: token.map(str::to_owned),
-            namespace: namespace.to_owned(),
             name: name.to_owned(),
             query,
             body: serde_json::from_slice(&body).unwrap_or_default(),
@@ -152,22 +136,16 @@ impl Shared {
         if state.token.is_some() && state.token != asked.token {
             return failed(&KubeStatus::unauthorized());
         }
-        let is_here = asked.namespace == NAMESPACE;
         let store = &mut state.store;
         let is_absent = store.get(&asked.name).is_err();
         let done = match asked.verb {
             KubeVerb::Version => Ok(json!({"major": "1", "minor": "36", "gitVersion": "v1.36.3"})),
-            KubeVerb::Create | KubeVerb::Update if !is_here => {
-                Err(KubeStatus::no_namespace(&asked.namespace))
-            }
-            KubeVerb::Get | KubeVerb::Delete if !is_here => Err(KubeStatus::absent(&asked.name)),
             KubeVerb::Get => store.get(&asked.name).cloned(),
             KubeVerb::Create => store.create(in_namespace(&asked.body)),
             KubeVerb::Update => store.update(&asked.name, in_namespace(&asked.body)),
             KubeVerb::Delete => store.delete(&asked.name, &asked.body["preconditions"]),
             KubeVerb::List => {
                 let page = match asked.argument("continue") {
-                    _ if !is_here => Ok(LeasePage::default()),
                     "" => Ok(store.list(&asked.selector())),
                     token => store.rest(token),
                 };
@@ -221,7 +199,7 @@ fn list_of(page: LeasePage, more: Option<&str>) -> Value {
 }
 
 fn failed(status: &KubeStatus) -> Answer {
-    text_answer(status.code, "application/json", status.json().to_string())
+    text_answer(status.code, "application/json", status.json.to_string())
 }
 
 fn text_answer(code: u16, kind: &str, text: String) -> Answer {
@@ -258,28 +236,4 @@ fn half(whole: &Bytes) -> Answer {
 
 fn closed() -> io::Error {
     io::ErrorKind::ConnectionAborted.into()
-}
-
-fn pairs(query: &str) -> Vec<(String, String)> {
-    let pairs = query.split('&').filter_map(|pair| pair.split_once('='));
-    pairs
-        .map(|(name, value)| (decoded(name), decoded(value)))
-        .collect()
-}
-
-fn decoded(text: &str) -> String {
-    let mut bytes = Vec::new();
-    let mut rest = text.bytes();
-    while let Some(byte) = rest.next() {
-        bytes.push(match byte {
-            b'%' => {
-                let digits = [rest.next().unwrap_or(b'0'), rest.next().unwrap_or(b'0')];
-                let digits = str::from_utf8(&digits).unwrap_or_default();
-                u8::from_str_radix(digits, 16).unwrap_or_default()
-            }
-            b'+' => b' ',
-            other => other,
-        });
-    }
-    String::from_utf8_lossy(&bytes).into_owned()
 }

@@ -80,10 +80,6 @@ struct DoubleState {
     is_frozen: bool,
 }
 
-/// A copy of all Leases at one moment.
-#[derive(Clone, Debug)]
-pub struct DoubleBackup(LeaseStore);
-
 impl Shared {
     fn state(&self) -> MutexGuard<'_, DoubleState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
@@ -173,11 +169,6 @@ impl KubeDouble {
             "users": [{"name": "me", "user": user}],
         });
         fs::write(self.kubeconfig(), config.to_string()).expect("it can be written");
-    }
-
-    /// Returns the address at which the server listens.
-    pub const fn address(&self) -> SocketAddr {
-        self.address
     }
 
     /// Accepts only requests with this token from now on.
@@ -311,17 +302,6 @@ impl KubeDouble {
         let done = work(&mut self.shared.state().store);
         done.expect("another client may");
         self.shared.grow();
-    }
-
-    /// Returns a copy of all Leases as they are now.
-    pub fn back_up(&self) -> DoubleBackup {
-        DoubleBackup(self.shared.state().store.clone())
-    }
-
-    /// Restores a backup of all Leases, and breaks the connections of the watches.
-    pub fn restore(&self, backup: &DoubleBackup) {
-        self.end_watches(WatchEnd::Abrupt);
-        self.shared.state().store.restore(&backup.0);
     }
 }
 

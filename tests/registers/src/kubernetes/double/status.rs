@@ -2,77 +2,50 @@
 
 use serde_json::{Value, json};
 
-/// The content of a `Status`.
+/// A `Status`, and its code.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct KubeStatus {
-    /// The status code of HTTP.
-    pub code: u16,
-    /// The reason, as one word for programs.
-    pub reason: String,
-    /// The reason, as a sentence for people.
-    pub message: String,
-    /// The kind of the object to which the error belongs; empty for none.
-    pub kind: String,
-    /// The time after which the client may try again, in seconds; zero for none.
-    pub retry_after_seconds: u32,
+    pub(super) code: u16,
+    pub(super) json: Value,
 }
 
 impl KubeStatus {
-    /// Returns an error that belongs to a Lease.
+    /// Returns an error that belongs to a Lease. `reason` is one word for programs, `message` a sentence for people.
     pub fn new(code: u16, reason: &str, message: &str) -> Self {
-        Self {
-            code,
-            reason: reason.to_owned(),
-            message: message.to_owned(),
-            kind: "leases".to_owned(),
-            retry_after_seconds: 0,
-        }
-    }
-
-    /// Returns the error for an object of another kind.
-    #[must_use]
-    pub fn of_kind(mut self, kind: &str) -> Self {
-        kind.clone_into(&mut self.kind);
-        self
-    }
-
-    /// Asks the client to wait before its next request.
-    #[must_use]
-    pub const fn retry_after(mut self, seconds: u32) -> Self {
-        self.retry_after_seconds = seconds;
-        self
-    }
-
-    pub(super) fn json(&self) -> Value {
-        json!({
+        let json = json!({
             "kind": "Status",
             "apiVersion": "v1",
             "metadata": {},
             "status": "Failure",
-            "message": self.message,
-            "reason": self.reason,
-            "details": {
-                "name": "",
-                "group": "coordination.k8s.io",
-                "kind": self.kind,
-                "retryAfterSeconds": self.retry_after_seconds,
-            },
-            "code": self.code,
-        })
+            "message": message,
+            "reason": reason,
+            "details": {"name": "", "group": "coordination.k8s.io", "kind": "leases"},
+            "code": code,
+        });
+        Self { code, json }
+    }
+
+    /// Asks the client to wait for some seconds before its next request.
+    #[must_use]
+    pub fn retry_after(mut self, seconds: u32) -> Self {
+        self.json["details"]["retryAfterSeconds"] = json!(seconds);
+        self
+    }
+
+    /// Returns an error that belongs to no object.
+    fn of_no_object(code: u16, reason: &str, message: &str) -> Self {
+        let mut status = Self::new(code, reason, message);
+        status.json["details"]["kind"] = json!("");
+        status
     }
 
     pub(super) fn unauthorized() -> Self {
-        Self::new(401, "Unauthorized", "Unauthorized").of_kind("")
+        Self::of_no_object(401, "Unauthorized", "Unauthorized")
     }
 
     pub(super) fn absent(name: &str) -> Self {
         let message = format!("leases.coordination.k8s.io {name:?} not found");
         Self::new(404, "NotFound", &message)
-    }
-
-    pub(super) fn no_namespace(name: &str) -> Self {
-        let message = format!("namespaces {name:?} not found");
-        Self::new(404, "NotFound", &message).of_kind("namespaces")
     }
 
     pub(super) fn exists(name: &str) -> Self {
@@ -92,6 +65,6 @@ impl KubeStatus {
     }
 
     pub(super) fn expired(message: &str) -> Self {
-        Self::new(410, "Expired", message).of_kind("")
+        Self::of_no_object(410, "Expired", message)
     }
 }

@@ -36,8 +36,6 @@ pub(super) enum StoreEvent {
     /// A bookmark: no later event will have an older version.
     Bookmark(u64),
     End(WatchEnd),
-    /// A write that a restored backup has undone.
-    Lost,
 }
 
 /// The way in which the watches end.
@@ -114,7 +112,6 @@ impl LeaseStore {
 
     pub(super) fn create(&mut self, mut lease: Value) -> Result<Value, KubeStatus> {
         let name = text(&lease["metadata"]["name"]);
-        check(&name, &lease)?;
         if self.leases.contains_key(&name) {
             return Err(KubeStatus::exists(&name));
         }
@@ -125,7 +122,6 @@ impl LeaseStore {
     }
 
     pub(super) fn update(&mut self, name: &str, mut lease: Value) -> Result<Value, KubeStatus> {
-        check(name, &lease)?;
         let (uid, version) = stamps(&lease["metadata"]);
         let Some(known) = self.leases.get(name) else {
             if uid.is_empty() {
@@ -235,17 +231,6 @@ impl LeaseStore {
         self.oldest = self.revision;
         self.rests.clear();
     }
-
-    /// Goes back to a backup. Each watch keeps its position among the events.
-    pub(super) fn restore(&mut self, backup: &Self) {
-        let lost = self.events.iter().map(|event| match event {
-            StoreEvent::End(end) => StoreEvent::End(*end),
-            _ => StoreEvent::Lost,
-        });
-        let events = lost.collect();
-        *self = backup.clone();
-        self.events = events;
-    }
 }
 
 /// Returns whether a finalizer delays the deletion of the Lease.
@@ -262,24 +247,3 @@ fn stamps(metadata: &Value) -> (String, String) {
 fn text(value: &Value) -> String {
     value.as_str().unwrap_or_default().to_owned()
 }
-
-fn check(name: &str, lease: &Value) -> Result<(), KubeStatus> {
-    let is_known = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-' || c == '.';
-    if name.is_empty() || !name.chars().all(is_known) {
-        let why = "metadata.name: Invalid value: a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters";
-        return Err(KubeStatus::invalid(name, why));
-    }
-    let annotations = lease["metadata"]["annotations"].as_object();
-    let sizes = annotations
-        .into_iter()
-        .flatten()
-        .map(|(name, value)| name.len() + value.as_str().map_or(0, str::len));
-    if sizes.sum::<usize>() > MOST_ANNOTATIONS {
-        let why = "metadata.annotations: Too long: may not be more than 262144 bytes";
-        return Err(KubeStatus::invalid(name, why));
-    }
-    Ok(())
-}
-
-/// Most bytes of all annotations of one object together.
-const MOST_ANNOTATIONS: usize = 262_144;

@@ -145,7 +145,6 @@ impl OpenWatch {
                     self.say("BOOKMARK", &mark);
                 }
             }
-            StoreEvent::Lost => {}
             StoreEvent::End(end) => {
                 match end {
                     WatchEnd::Gone => {
@@ -163,7 +162,7 @@ impl OpenWatch {
     }
 
     fn say_gone(&mut self, message: &str) {
-        self.say("ERROR", &KubeStatus::expired(message).json());
+        self.say("ERROR", &KubeStatus::expired(message).json);
         self.end = Some(WatchEnd::Gone);
     }
 

@@ -2,8 +2,9 @@
 
 use actix_bully::protocol::Timings;
 use actix_bully_register_tests::{
+    assert_refused,
     many::{agents, play},
-    refusal, settled,
+    settled,
 };
 use serde_json::json;
 use std::{fs, sync::Arc};
@@ -24,7 +25,7 @@ fn a_plugin_that_hangs_is_named_and_of_many_attempts_one_runs_it() {
     let register = server.open();
     for _ in 0..3 {
         let refused = settled(&register, &holder());
-        assert_eq!(refusal(&refused), Some(RegisterRefusal::Credentials));
+        assert_refused(&refused, RegisterRefusal::Credentials);
         let words = refused.expect_err("it hangs").to_string();
         assert!(words.contains("plugin"), "{words}");
     }

@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use actix_bully::register::RegisterRefusal::{self, Credentials, Full, Layout, Other};
+use actix_bully::register::RegisterRefusal::{self, Credentials, Other};
 use actix_bully_register_tests::{
     assert_away,
     kubernetes::double::{KubeFault, KubeStatus, WatchEnd},
@@ -14,161 +14,138 @@ use serde_json::json;
 use super::*;
 use Failure::{Refused, Unknown, Unreachable};
 
-/// Checks the fault with one request of each kind.
-fn fails_as(fault: &KubeFault, write: Failure, read: Failure) {
-    for operation in OPERATIONS {
-        let expected = if operation.writes() { write } else { read };
-        fails_once(fault, operation, expected);
-    }
+/// Returns the key of the operation that makes a request of this verb.
+fn key_of(verb: KubeVerb) -> RegisterKey {
+    key(match verb {
+        KubeVerb::Create => "group/new",
+        _ => "group/holder",
+    })
 }
 
-/// Asserts that the operation fails as expected, makes one request and changes nothing, and that the register works
-/// afterwards.
-fn fails_once(fault: &KubeFault, operation: Operation, expected: Failure) {
-    let server = KubeDouble::start();
-    let register = server.open();
-    let entry = written(&register, &holder(), b"one");
-    let asked = server.asked(operation.verb());
-    server.plan(&[operation.verb()], 1, fault.clone());
-    let row = format!("{operation:?} {fault:.200?}");
-    let error = operation.run(&register, &entry).expect_err(&row);
-    assert_eq!(failure(&error), expected, "{row}: {error}");
-    assert_eq!(server.asked(operation.verb()), asked + 1, "{row}: once");
-    let found = works(&register, &operation.key());
-    let found = found.as_ref().map(|entry| &*entry.value);
-    assert_eq!(found, operation.leaves(false), "{row}");
-    operation.run(&register, &entry).expect(&row);
-}
-
-/// Code, reason, message and kind of a status; the failure of a write, and the failure of a read.
-type StatusRow = (
-    u16,
-    &'static str,
-    &'static str,
-    &'static str,
-    Failure,
-    Failure,
-);
-#[rustfmt::skip]
-const STATUSES: &[StatusRow] = &[
-    (401, "Unauthorized", "Unauthorized", "", Unreachable, Unreachable),
-    (403, "Forbidden", "User \"me\" cannot update resource \"leases\"", "leases", Refused(Credentials), Refused(Credentials)),
-    (403, "Forbidden", "exceeded quota: leases, requested: 1", "leases", Refused(Full), Refused(Full)),
-    (403, "Forbidden", "unable to create new content in namespace jobs because it is being terminated", "leases", Refused(Layout), Refused(Layout)),
-    (404, "NotFound", "namespaces \"jobs\" not found", "namespaces", Refused(Layout), Refused(Layout)),
-    (410, "Expired", "too old resource version", "", Unreachable, Unreachable),
-    (500, "InternalError", "failed calling webhook \"x\": timeout", "", Unknown, Unreachable),
-    (500, "InternalError", "etcdserver: leader changed", "", Unknown, Unreachable),
-    (503, "ServiceUnavailable", "the server is shutting down", "", Unknown, Unreachable),
-    (504, "Timeout", "request did not complete within the allotted timeout", "", Unknown, Unreachable),
-    (400, "BadRequest", "a field", "", Refused(Other), Refused(Other)),
-    (405, "MethodNotAllowed", "", "", Refused(Other), Refused(Other)),
-    (413, "RequestEntityTooLarge", "", "", Refused(Other), Refused(Other)),
-    (415, "UnsupportedMediaType", "", "", Refused(Other), Refused(Other)),
-    (422, "Invalid", "a policy", "leases", Refused(Other), Refused(Other)),
-    (418, "", "a teapot", "", Refused(Other), Refused(Other)),
-];
-
-#[test]
-fn each_answer_of_the_table_is_reported_and_the_register_goes_on() {
-    for (code, reason, message, kind, write, read) in STATUSES {
-        let status = KubeStatus::new(*code, reason, message).of_kind(kind);
-        fails_as(&KubeFault::Status(status), *write, *read);
-    }
-}
-
-/// Answers of a proxy between the register and the server: code and text; the failure of a write, and the failure of
-/// a read.
-#[rustfmt::skip]
-const BODIES: &[(u16, &str, Failure, Failure)] = &[
-    (403, PAGE, Refused(Credentials), Refused(Credentials)),
-    (404, PAGE, Refused(Other), Refused(Other)),
-    (409, PAGE, Refused(Other), Refused(Other)),
-    (502, PAGE, Unknown, Unreachable),
-    (504, "{\"message\":\"Endpoint request timed out\"}", Unknown, Unreachable),
-    (500, "{}", Unknown, Unreachable),
-    (200, PAGE, Unknown, Unreachable),
-    (302, PAGE, Unknown, Unreachable),
-    (200, "[]", Unknown, Unreachable),
-    (200, "{}", Unknown, Unreachable),
-    (200, "", Unknown, Unreachable),
-];
-const PAGE: &str = "<html><body>an ingress</body></html>";
-
-#[test]
-fn an_answer_that_is_not_the_servers_is_reported_and_the_register_goes_on() {
-    let long = " ".repeat(9 << 20);
-    let long = (200, &*long, Unknown, Unreachable);
-    for (code, text, write, read) in BODIES.iter().chain([&long]) {
-        let fault = KubeFault::Body(*code, "text/html", (*text).to_owned());
-        fails_as(&fault, *write, *read);
-    }
-}
-
-#[test]
-fn a_server_that_is_busy_is_asked_nothing_before_its_time_is_over() {
-    let server = KubeDouble::start();
-    let (register, holder) = (server.open(), holder());
-    let entry = written(&register, &holder, b"one");
-    let _changes = register.changes(&holder);
-    block_on(until("it watches", || server.watches() == 1));
-    let begun = Instant::now();
-    let busy = KubeStatus::new(429, "TooManyRequests", "slow down").retry_after(1);
-    server.plan(&[KubeVerb::Update], 1, KubeFault::Status(busy));
-    let refused = block_on(register.swap(&holder, Some(&entry), b"two".to_vec()));
-    assert_away(&refused);
-    let asked = server.asked_at_all();
-    server.end_watches(WatchEnd::Ordinary);
-    let mut tries = 0;
-    while let Err(error) = block_on(register.read(&holder)) {
-        assert_eq!(failure(&error), Unreachable, "{error}");
-        // The requests are counted before the clock is read, since the waiting time may end at any moment.
-        let is_asked = server.asked_at_all() > asked;
-        assert!(!is_asked || begun.elapsed() >= Duration::from_secs(1));
-        assert!(begun.elapsed() < DEADLINE);
-        tries += 1;
-    }
-    assert!(tries > 0 && begun.elapsed() >= Duration::from_secs(1));
+/// Carries out the operation that makes a request of this verb. `entry` is the present entry of the key [`holder`].
+fn run(verb: KubeVerb, register: &dyn Register, entry: &Entry) -> Result<(), RegisterError> {
+    let key = key_of(verb);
+    let next = || b"next".to_vec();
     block_on(async {
-        done(swap(&register, &holder, Some(&entry), b"two").await);
-        until("it watches again", || server.watches() == 1).await;
-    });
-}
-
-#[test]
-fn a_new_connection_waits_for_a_busy_server_as_well() {
-    let server = KubeDouble::start();
-    let busy = KubeStatus::new(429, "TooManyRequests", "slow down").retry_after(1);
-    server.plan(&[KubeVerb::Version], 1, KubeFault::Status(busy));
-    let register = server.open();
-    let begun = Instant::now();
-    settled(&register, &holder()).expect("it works afterwards");
-    assert!(begun.elapsed() >= Duration::from_millis(900));
-    assert_eq!(server.asked(KubeVerb::Version), 1);
-}
-
-#[test]
-fn a_watch_that_finds_the_server_busy_stops_the_operations_as_well() {
-    let server = KubeDouble::start();
-    let (register, holder) = (server.open(), holder());
-    let begun = Instant::now();
-    let busy = KubeStatus::new(429, "TooManyRequests", "slow down").retry_after(1);
-    server.plan(&[KubeVerb::Watch], 1, KubeFault::Status(busy));
-    let _changes = register.changes(&holder);
-    block_on(until("it asks", || server.asked(KubeVerb::Watch) == 1));
-    loop {
-        let asked = server.asked(KubeVerb::Get);
-        match block_on(register.read(&holder)) {
-            Ok(_) => assert!(begun.elapsed() < DEADLINE),
-            Err(error) => {
-                assert_eq!(failure(&error), Unreachable, "{error}");
-                assert_eq!(server.asked(KubeVerb::Get), asked);
-                break;
+        match verb {
+            KubeVerb::Get => register.read(&key).await.map(drop),
+            KubeVerb::List => {
+                let listing = register.list(&"group".parse().expect("a key"));
+                listing.expect("it lists").await.map(drop)
             }
+            KubeVerb::Create => register.swap(&key, None, next()).await.map(drop),
+            KubeVerb::Update => register.swap(&key, Some(entry), next()).await.map(drop),
+            KubeVerb::Delete => removed(register, &key, entry).await.map(drop),
+            KubeVerb::Watch | KubeVerb::Version => panic!("no operation makes this request"),
+        }
+    })
+}
+
+/// Returns the value of the operation's key afterwards. `is_done` is whether the operation was carried out.
+const fn leaves(verb: KubeVerb, is_done: bool) -> Option<&'static [u8]> {
+    match (verb, is_done) {
+        (KubeVerb::Create, false) | (KubeVerb::Delete, true) => None,
+        (KubeVerb::Create | KubeVerb::Update, true) => Some(b"next"),
+        _ => Some(b"one"),
+    }
+}
+
+/// A fault; the failure of a write, and the failure of a read; and whether the server carries the request out. The
+/// unit tests of the register have the meaning of every other status.
+fn faults() -> Vec<(KubeFault, Failure, Failure, bool)> {
+    let status = |code, reason, message| KubeFault::Status(KubeStatus::new(code, reason, message));
+    let of_proxy = |code, text: &str| KubeFault::Body(code, "text/html", text.to_owned());
+    let role = "User \"me\" cannot update resource \"leases\"";
+    let page = "<html><body>an ingress</body></html>";
+    let late = "{\"message\":\"Endpoint request timed out\"}";
+    let credentials = Refused(Credentials);
+    let lost = |fault, is_done| (fault, Unknown, Unreachable, is_done);
+    let refused = |fault, failure| (fault, failure, failure, false);
+    vec![
+        refused(status(401, "Unauthorized", "Unauthorized"), Unreachable),
+        refused(status(403, "Forbidden", role), credentials),
+        refused(
+            status(410, "Expired", "too old resource version"),
+            Unreachable,
+        ),
+        refused(status(418, "", "a teapot"), Refused(Other)),
+        lost(status(503, "ServiceUnavailable", "shutting down"), false),
+        refused(of_proxy(403, page), credentials),
+        refused(of_proxy(404, page), Refused(Other)),
+        refused(of_proxy(409, page), Refused(Other)),
+        lost(of_proxy(502, page), false),
+        lost(of_proxy(504, late), false),
+        lost(of_proxy(500, "{}"), false),
+        lost(of_proxy(200, page), false),
+        lost(of_proxy(302, page), false),
+        lost(of_proxy(200, "[]"), false),
+        lost(of_proxy(200, "{}"), false),
+        lost(of_proxy(200, ""), false),
+        lost(of_proxy(200, &" ".repeat(9 << 20)), false),
+        lost(KubeFault::ClosedBefore, false),
+        lost(KubeFault::ClosedAfter, true),
+        lost(KubeFault::HalfAnswered, true),
+        lost(KubeFault::Misanswered("<html>".to_owned()), true),
+    ]
+}
+
+/// Each operation makes one request, reports the failure, and leaves the register working.
+#[test]
+fn each_fault_of_an_answer_is_reported_and_a_request_is_sent_once() {
+    for (fault, write, read, is_done) in faults() {
+        for verb in [KubeVerb::Get, KubeVerb::List]
+            .into_iter()
+            .chain(KubeVerb::WRITES)
+        {
+            let server = KubeDouble::start();
+            let register = server.open();
+            let entry = written(&register, &holder(), b"one");
+            let asked = server.asked(verb);
+            server.plan(&[verb], 1, fault.clone());
+            let row = format!("{verb:?} {fault:.200?}");
+            let error = run(verb, &register, &entry).expect_err(&row);
+            let writes = KubeVerb::WRITES.contains(&verb);
+            let expected = if writes { write } else { read };
+            assert_eq!(failure(&error), expected, "{row}: {error}");
+            assert_eq!(server.asked(verb), asked + 1, "{row}: once");
+            let found = works(&register, &key_of(verb));
+            let found = found.as_ref().map(|entry| &*entry.value);
+            assert_eq!(found, leaves(verb, writes && is_done), "{row}");
         }
     }
-    works(&register, &holder);
-    assert!(begun.elapsed() >= Duration::from_secs(1));
+}
+
+/// The request that finds the server busy is a read, a watch, or the first request of a connection.
+#[test]
+fn a_server_that_is_busy_is_asked_nothing_before_its_time_is_over() {
+    for verb in [KubeVerb::Get, KubeVerb::Watch, KubeVerb::Version] {
+        let (server, holder) = (KubeDouble::start(), holder());
+        let busy = KubeStatus::new(429, "TooManyRequests", "slow down").retry_after(1);
+        server.plan(&[verb], 1, KubeFault::Status(busy));
+        let begun = Instant::now();
+        let register = server.open();
+        let _changes = register.changes(&holder);
+        if verb == KubeVerb::Get {
+            block_on(until("it watches", || server.watches() == 1));
+        }
+        while block_on(register.read(&holder)).is_ok() {
+            assert!(begun.elapsed() < DEADLINE, "{verb:?}");
+        }
+        let asked = server.asked_at_all();
+        server.end_watches(WatchEnd::Ordinary);
+        while let Err(error) = block_on(register.read(&holder)) {
+            assert_eq!(failure(&error), Unreachable, "{error}");
+            // The requests are counted before the clock is read, since the waiting time may end at any moment.
+            let is_asked = server.asked_at_all() > asked;
+            assert!(
+                !is_asked || begun.elapsed() >= Duration::from_secs(1),
+                "{verb:?}"
+            );
+            assert!(begun.elapsed() < DEADLINE, "{verb:?}");
+        }
+        assert!(begun.elapsed() >= Duration::from_secs(1), "{verb:?}");
+        block_on(until("it watches again", || server.watches() == 1));
+    }
 }
 
 #[test]
@@ -232,12 +209,6 @@ fn what_a_kubeconfig_lacks_is_named_and_read_again() {
             json!({}),
             Some(Credentials),
             "false",
-        ),
-        (
-            json!({"exec": {"command": "/no/such/plugin", "apiVersion": "client.authentication.k8s.io/v1"}}),
-            json!({}),
-            Some(Credentials),
-            "exec",
         ),
         (json!({}), closed, None, "refused"),
     ] {

@@ -1,7 +1,6 @@
 //! Leases that no register wrote.
 
-use actix_bully::register::Swap;
-use actix_bully_register_tests::{assert_unknown, kubernetes::double::KubeFault, list, read};
+use actix_bully_register_tests::{assert_unknown, kubernetes::double::KubeFault, list};
 use serde_json::{Value, json};
 
 use super::*;
@@ -62,55 +61,6 @@ fn a_lease_of_client_go_is_foreign_and_left_alone() {
     written(&register, &holder, b"two");
 }
 
-#[test]
-fn a_lease_that_somebody_has_edited_is_foreign_until_it_is_mended() {
-    let (server, holder) = (KubeDouble::start(), holder());
-    let register = server.open();
-    let old = written(&register, &holder, b"one");
-    let name = server.name_of(holder.as_str());
-    let good = server.lease(&name).expect("it is there");
-    let edits: [(&str, Option<Value>); 5] = [
-        ("actix-bully/key", None),
-        ("actix-bully/key", Some(json!("group/other"))),
-        ("actix-bully/value", None),
-        ("actix-bully/value", Some(json!("no base64"))),
-        ("actix-bully/value", Some(json!("A".repeat(200_000)))),
-    ];
-    for (annotation, text) in edits {
-        server.edit(&name, |lease| {
-            lease["metadata"]["annotations"] = good["metadata"]["annotations"].clone();
-            let annotations = lease["metadata"]["annotations"].as_object_mut();
-            let annotations = annotations.expect("there are some");
-            match text {
-                Some(text) => drop(annotations.insert(annotation.to_owned(), text)),
-                None => drop(annotations.remove(annotation)),
-            }
-        });
-        is_left_alone(&server, &register, &name, &old);
-    }
-    server.edit(&name, |lease| {
-        lease["metadata"]["annotations"] = good["metadata"]["annotations"].clone();
-    });
-    let mended = block_on(read(&register, &holder)).expect("it is there");
-    assert_eq!(mended.value, b"one");
-    assert_ne!(mended.version, old.version);
-}
-
-/// A backup that is restored beside the original makes such copies.
-#[test]
-fn a_copy_under_another_name_is_no_entry() {
-    let (server, holder) = (KubeDouble::start(), holder());
-    let register = server.open();
-    let one = written(&register, &holder, b"one");
-    let mut copy = server.lease_of(holder.as_str()).expect("it is there");
-    for name in ["a-copy", "z-copy"] {
-        copy["metadata"]["name"] = json!(name);
-        server.create(copy.clone());
-    }
-    let found = block_on(list(&register, &key("group")));
-    assert_eq!(found, [(holder, one)]);
-}
-
 /// The update without the finalizer deletes the Lease, and the server answers as if the Lease still existed.
 #[test]
 fn a_lease_that_a_finalizer_holds_is_neither_renewed_nor_called_removed() {
@@ -154,25 +104,4 @@ fn a_write_that_a_webhook_has_changed_is_unknown() {
         assert_unknown(&unknown);
     }
     assert_ne!(works(&register, &holder), Some(one));
-}
-
-#[test]
-fn others_may_label_an_entry_and_its_holder_sees_another_version() {
-    let (server, holder) = (KubeDouble::start(), holder());
-    let register = server.open();
-    let one = written(&register, &holder, b"one");
-    let name = server.name_of(holder.as_str());
-    server.edit(&name, |lease| {
-        lease["metadata"]["labels"]["team"] = json!("shop");
-    });
-    block_on(async {
-        let seen = swap(&register, &holder, Some(&one), b"two").await;
-        let labelled = read(&register, &holder).await;
-        assert_eq!(seen, Swap::Conflict(labelled.clone()));
-        assert_eq!(
-            labelled.as_ref().map(|entry| &*entry.value),
-            Some(&b"one"[..])
-        );
-        done(swap(&register, &holder, labelled.as_ref(), b"two").await);
-    });
 }

@@ -49,6 +49,13 @@ impl Scene {
         assert_eq!(self.server.asked(Watch), asked);
     }
 
+    /// Waits until one watch is open, and asserts that the register hears a write from then on.
+    async fn goes_on(&mut self, asked: usize) {
+        self.is_open(asked).await;
+        while self.changes.next().now_or_never().is_some() {}
+        self.hears_a_write().await;
+    }
+
     /// Writes an entry as another client. Returns the entry and the version that it replaced.
     async fn written(&mut self) -> (Entry, Option<Version>) {
         self.writes += 1;
@@ -159,9 +166,7 @@ fn a_watch_whose_connection_breaks_misses_nothing() {
             Change::Unknown => until("it begins anew", || scene.server.asked(List) == 2).await,
             written => assert_eq!(written, Change::Written { entry, replaced }),
         }
-        scene.is_open(2).await;
-        while scene.changes.next().now_or_never().is_some() {}
-        scene.hears_a_write().await;
+        scene.goes_on(2).await;
     });
 }
 
@@ -172,19 +177,15 @@ fn a_version_that_the_server_has_forgotten_costs_a_list_and_a_gap() {
         scene.hears_a_write().await;
         scene.server.end_watches(WatchEnd::Gone);
         scene.hears_of_a_gap().await;
-        scene.is_open(2).await;
+        scene.goes_on(2).await;
         assert_eq!(scene.server.asked(List), 2);
-        while scene.changes.next().now_or_never().is_some() {}
-        scene.hears_a_write().await;
         // This time the server refuses the watch by the status code of HTTP.
         let status = KubeStatus::new(410, "Expired", "too old resource version");
         scene.server.plan(&[Watch], 1, KubeFault::Status(status));
         scene.server.end_watches(WatchEnd::Ordinary);
         scene.hears_of_a_gap().await;
-        scene.is_open(4).await;
+        scene.goes_on(4).await;
         assert_eq!(scene.server.asked(List), 3);
-        while scene.changes.next().now_or_never().is_some() {}
-        scene.hears_a_write().await;
     });
 }
 
@@ -209,10 +210,8 @@ fn a_quiet_record_costs_no_list_while_others_change_and_bookmarks_come() {
         scene.server.forget();
         scene.server.end_watches(WatchEnd::Ordinary);
         scene.hears_of_a_gap().await;
-        scene.is_open(asked + 2).await;
+        scene.goes_on(asked + 2).await;
         assert_eq!(scene.server.asked(List), 2);
-        while scene.changes.next().now_or_never().is_some() {}
-        scene.hears_a_write().await;
     });
 }
 
@@ -297,8 +296,6 @@ fn a_new_connection_goes_on_watching() {
             .await
             .expect_err("it is shutting down");
         scene.hears_of_a_gap().await;
-        scene.is_open(2).await;
-        while scene.changes.next().now_or_never().is_some() {}
-        scene.hears_a_write().await;
+        scene.goes_on(2).await;
     });
 }

@@ -17,32 +17,32 @@ use futures::future::{Either, select};
 
 /// The three durations of the rule.
 #[derive(Clone, Copy, Debug)]
-pub struct Rule {
+pub(crate) struct Rule {
     /// Time without a change after which a record is free.
-    pub lease_duration: Duration,
+    pub(crate) lease_duration: Duration,
     /// Time without a renewal after which a holder gives up.
-    pub renew_deadline: Duration,
+    pub(crate) renew_deadline: Duration,
     /// Time from one renewal to the next, and the shortest time from one read of a candidate to the next.
-    pub retry_period: Duration,
+    pub(crate) retry_period: Duration,
 }
 
 /// A candidate, or the holder.
-pub struct Candidate {
+pub(crate) struct Candidate {
     /// The name in the record while this candidate holds it.
-    pub name: String,
+    pub(crate) name: String,
     /// The durations of the rule.
-    pub rule: Rule,
+    pub(crate) rule: Rule,
     /// The store of the record.
-    pub register: Arc<dyn Register>,
+    pub(crate) register: Arc<dyn Register>,
     /// The key of the record.
-    pub key: RegisterKey,
+    pub(crate) key: RegisterKey,
     /// The last version of the record that the candidate has seen, and the moment at which it saw this version first.
-    pub observed: Option<(Entry, Instant)>,
+    pub(crate) observed: Option<(Entry, Instant)>,
 }
 
 impl Candidate {
     /// Waits until this candidate holds the record.
-    pub async fn acquire(&mut self) {
+    pub(crate) async fn acquire(&mut self) {
         while !self.has_written().await {
             let jitter = 1.0 + 1.2 * fastrand::f64();
             actix::clock::sleep(self.rule.retry_period.mul_f64(jitter)).await;
@@ -51,7 +51,7 @@ impl Candidate {
 
     /// Renews the record. Returns when no renewal has succeeded for `renew_deadline`, or when `asked_to_end` is
     /// ready. No request is under way then.
-    pub async fn renew(&mut self, mut asked_to_end: Pin<&mut impl Future>) {
+    pub(crate) async fn renew(&mut self, mut asked_to_end: Pin<&mut impl Future>) {
         let mut renewed = Instant::now();
         while renewed.elapsed() < self.rule.renew_deadline {
             if self.has_written().await {
@@ -65,7 +65,7 @@ impl Candidate {
     }
 
     /// Removes the holder from the record.
-    pub async fn release(&mut self) {
+    pub(crate) async fn release(&mut self) {
         if self.is_holder() {
             let observed = self.observed.take().map(|(entry, _)| entry);
             self.write(observed, "").await;
