@@ -4,13 +4,8 @@ use super::*;
 
 /// Asserts that the agent asks `leader` to yield.
 fn asks(effects: StepEffects, leader: &str, counter: u64, term: u64) {
-    let elect = Elect {
-        round: round(counter),
-        seen: Term(term),
-        ..elect(5)
-    };
     effects
-        .sent(leader, elect)
+        .sent(leader, ask(counter, 5, term))
         .set(BullyTimer::Widen, 2 * D)
         .nothing_else_happened();
 }

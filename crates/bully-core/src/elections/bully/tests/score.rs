@@ -2,14 +2,6 @@
 
 use super::*;
 
-fn ask(counter: u64, score: i32, term: u64) -> Elect {
-    Elect {
-        round: round(counter),
-        seen: Term(term),
-        ..elect(score)
-    }
-}
-
 #[test]
 fn a_score_or_a_campaign_ends_the_cooldown_of_a_follower() {
     for (score, input) in [

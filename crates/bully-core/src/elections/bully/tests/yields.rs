@@ -3,14 +3,6 @@
 use super::*;
 
 #[test]
-fn the_last_yield_wins() {
-    let mut me = Kit::asking_voters();
-    me.hear(LOW, yields(1)).nothing_else_happened();
-    me.hear(LOW, yields(1)).nothing_else_happened(); // a copy
-    me.hear(HIGH, yields(1)).led(1).nothing_else_happened();
-}
-
-#[test]
 fn a_release_wins_even_when_a_follower_has_said_ok_before() {
     Kit::asking_voters()
         .after(LOW, ok(1))
