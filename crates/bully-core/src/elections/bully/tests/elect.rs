@@ -28,32 +28,8 @@ fn a_question_from_below_counts_as_an_answer() {
     me.hear(HIGH, yields(1)).led(1).nothing_else_happened();
 }
 
-#[test]
-fn no_agent_waits_for_an_asker_from_below() {
-    // LOW answered `Ok` while it knew a leader, and now it has none.
-    Kit::asking_voters()
-        .after(LOW, ok(1))
-        .hear(LOW, elect(1))
-        .sent(LOW, ok(1))
-        .set(BullyTimer::Campaign, S)
-        .nothing_else_happened();
-}
-
 fn answers_mine(term: u64) -> Elected {
     answers(1, term, 5)
-}
-
-#[test]
-fn a_leader_with_a_grace_period_lets_the_challenger_wait() {
-    let mut me = Kit::leading_by(&after_a_second());
-    me.hear(HIGH, elect(9))
-        .set(BullyTimer::Preempt, 1_000)
-        .sent(HIGH, answers_mine(MINE))
-        .nothing_else_happened();
-    me.later(400)
-        .hear(HIGH, elect(9))
-        .sent(HIGH, answers_mine(MINE))
-        .nothing_else_happened();
 }
 
 #[test]

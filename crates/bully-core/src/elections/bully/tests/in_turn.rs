@@ -71,19 +71,6 @@ fn an_agent_asks_at_once_when_no_other_is_left_above() {
     }
 }
 
-#[test]
-fn a_score_moves_no_slot_back() {
-    // With the score 4 the agent is still the second in rank above the leader.
-    Kit::in_turn().set_score(4).nothing_else_happened();
-    asks(Kit::in_turn().set_score(10), 10);
-    for score in [Some(0), None] {
-        Kit::in_turn()
-            .set_score(score)
-            .stopped([BullyTimer::Campaign])
-            .nothing_else_happened();
-    }
-}
-
 /// The agent tells the asker that its leader counts no more, because it is about to ask this leader to yield.
 #[test]
 fn an_agent_with_a_slot_to_ask_yields_to_an_asker_above() {
@@ -101,21 +88,6 @@ fn an_agent_with_a_slot_to_ask_yields_to_an_asker_above() {
     let mut me = Kit::in_turn();
     me.hear(EYE, elect(4)).nothing_else_happened();
     assert_eq!(me.leader().as_deref(), Some(LOW));
-}
-
-#[test]
-fn where_leaders_are_left_alone_or_are_patient_no_slot_is_set() {
-    following(&never())
-        .hear(LOW, heartbeat(OLD, 1))
-        .set(BullyTimer::Detect, L)
-        .nothing_else_happened();
-    let asked = following(&after_a_second()).hear(LOW, heartbeat(OLD, 1));
-    asks(asked.set(BullyTimer::Detect, L), 5);
-    let margin = with(|config| config.margin = Some(5.into()));
-    following(&margin)
-        .hear(LOW, heartbeat(OLD, 1))
-        .set(BullyTimer::Detect, L)
-        .nothing_else_happened();
 }
 
 // ---- another leader that ranks below ----

@@ -86,20 +86,6 @@ fn an_agent_that_steps_down_alone_comes_back_in_the_last_slot() {
         .nothing_else_happened();
 }
 
-// ---- candidates, and agents that wait ----
-
-#[test]
-fn an_agent_whose_end_is_confirmed_counts_as_having_answered() {
-    let ends: [fn(&mut Kit) -> StepEffects; 2] = [|me| me.ends(HIGH), |me| me.leaves(HIGH)];
-    for end in ends {
-        let mut me = Kit::asking_voters();
-        end(&mut me).nothing_else_happened();
-        me.hear(LOW, yields(1)).led(1).nothing_else_happened();
-        let mut me = Kit::asking_voters().after(LOW, yields(1));
-        end(&mut me).led(1).nothing_else_happened();
-    }
-}
-
 // ---- leaders ----
 
 #[test]

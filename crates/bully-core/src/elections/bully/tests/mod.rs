@@ -7,12 +7,10 @@
 
 mod config;
 mod elect;
-mod elected;
 mod in_turn;
 mod liveness;
 mod members;
 mod resign;
-mod score;
 mod stall;
 mod start;
 mod terms;
@@ -26,8 +24,8 @@ use super::{
     candidate::Asked, machine::State,
 };
 use crate::protocol::{
-    Election as _, Incarnation, Input, LeaderEnd, LostReason, MemberKind, Members, Role, Round,
-    Score, Term, Timings, To,
+    Election as _, Incarnation, Input, LeaderEnd, LostReason, MemberKind, Members, Role, Score,
+    Term, Timings, To,
     fixture::{EYE, HIGH, LOW, ME, id},
 };
 use crate::{driver::MembersReports as _, elections::fixture::*, parts::Participant};

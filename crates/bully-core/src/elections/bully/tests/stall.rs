@@ -70,20 +70,6 @@ fn an_agent_whose_wait_is_over_by_the_clock_acts_when_it_is_asked() {
 }
 
 #[test]
-fn a_former_leader_that_slept_asks_before_it_announces() {
-    let mut me = Kit::leading().after(HIGH, elect(9));
-    me.later(2 * D + S + LATE)
-        .fire(BullyTimer::Victory)
-        .set(BullyTimer::Victory, 2 * D)
-        .nothing_else_happened();
-    me.later(2 * D)
-        .fire(BullyTimer::Victory)
-        .sent_to(&[HIGH, LOW], ask(2, 5, MINE))
-        .set(BullyTimer::Deadline, T)
-        .nothing_else_happened();
-}
-
-#[test]
 fn the_leadership_is_valid_for_as_long_as_others_wait() {
     let me = Kit::leading();
     let valid = me.now.after(Duration::from_millis(L));
