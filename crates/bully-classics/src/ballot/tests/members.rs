@@ -59,16 +59,3 @@ fn a_leader_whose_former_incarnation_led_by_more_is_told() {
     me.hear_incarnation(HIGH, 2, leads(8, HIGH)).whatever();
     assert_eq!(me.machine.trusted(), Some(&ballot(8, HIGH)));
 }
-
-#[test]
-fn silence_ends_the_trust() {
-    let mut me = Kit::observing();
-    let max = ballot(7, HIGH);
-    let followed = Nack { max };
-    me.fire(BallotTimer::Silence)
-        .has_no_leader(7)
-        .nothing_else_happened();
-    me.hear(LOW, leads(6, LOW))
-        .sent(LOW, followed)
-        .nothing_else_happened();
-}

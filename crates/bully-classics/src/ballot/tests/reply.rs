@@ -9,21 +9,6 @@ fn reply(counter: u64, standing: Standing) -> HeartbeatReply {
     }
 }
 
-/// In the published protocol the answers are a set of pairs, and these two answers and the agent's own would be a
-/// majority.
-#[test]
-fn a_voter_that_answers_twice_with_two_ballots_counts_once() {
-    let mut me = Kit::fresh();
-    let five = ["a", "b", "c", LOW, ME].map(id);
-    let config = valid(BallotConfig::new(five));
-    me.machine = Ballot::new(me.machine.core.me.identity(), &Arc::new(config), None);
-    let mut me = me.started();
-    me.answered(LOW, standing(1, LOW));
-    me.answered(LOW, standing(2, LOW));
-    me.over().whatever();
-    assert!(!me.machine.is_connected());
-}
-
 #[test]
 fn s23_a_stale_answer_does_not_move_a_standing_leader() {
     let mut me = Kit::leading();

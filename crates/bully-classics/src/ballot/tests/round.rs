@@ -55,37 +55,6 @@ fn a_follower_in_a_minority_that_hears_its_leader_goes_on_following() {
     me.over().has_no_leader(7).whatever();
 }
 
-#[test]
-fn a_silent_leader_is_succeeded_by_a_higher_ballot() {
-    let mut me = Kit::following();
-    me.answered(LOW, idle());
-    me.over()
-        .has_no_leader(7)
-        .wrote(8, Some(ballot(7, HIGH)))
-        .asked(3, Some(ballot(7, HIGH)), standing(8, ME))
-        .set(BallotTimer::Round, ROUND)
-        .nothing_else_happened();
-    me.answered(LOW, standing(8, LOW));
-    me.over()
-        .wrote(8, Some(ballot(8, ME)))
-        .notified(Event::Acquired { term: Term(8) })
-        .whatever();
-}
-
-/// When a partition heals, no voter has heard a majority yet.
-#[test]
-fn a_voter_that_comes_back_does_not_elect_itself_because_all_others_come_back_too() {
-    let mut me = Kit::fresh();
-    me.over().whatever();
-    me.answered(LOW, alone(standing(1, LOW)));
-    me.answered(HIGH, alone(standing(1, HIGH)));
-    me.over()
-        .wrote(2, None)
-        .asked(3, None, standing(2, ME))
-        .set(BallotTimer::Round, ROUND)
-        .nothing_else_happened();
-}
-
 /// The network is a chain: the neighbour hears the leader, and this agent does not.
 #[test]
 fn no_ballot_is_taken_while_a_neighbour_hears_the_leader() {
@@ -107,16 +76,6 @@ fn no_ballot_is_taken_while_a_neighbour_hears_the_leader() {
         .set(BallotTimer::Round, ROUND)
         .sent(LOW, said)
         .nothing_else_happened();
-}
-
-#[test]
-fn a_neighbour_without_a_majority_does_not_hold_anybody_back() {
-    let mut me = Kit::following();
-    me.answered(LOW, alone(hearing(7, HIGH)));
-    me.over()
-        .has_no_leader(7)
-        .wrote(8, Some(ballot(7, HIGH)))
-        .whatever();
 }
 
 #[test]
@@ -185,15 +144,6 @@ fn the_bmax_of_a_voter_without_a_majority_is_not_adopted() {
     assert_eq!(me.view().leading, Some(Term(8)));
 }
 
-#[test]
-fn the_ballot_of_the_asker_replaces_what_it_answered() {
-    let mut me = Kit::following();
-    me.answered(LOW, idle());
-    me.hear(LOW, request(3, None, standing(8, LOW))).whatever();
-    let elected = me.over();
-    assert!(matches!(elected.events()[..], [Event::NewLeader(leader)] if leader.id == LOW));
-}
-
 fn resign(successor: Option<&str>) -> Resign {
     Resign {
         ballot: ballot(7, HIGH),
@@ -207,32 +157,6 @@ fn a_successor_that_does_not_come_is_not_waited_for() {
     me.hear(HIGH, resign(Some(LOW))).whatever();
     me.answered(LOW, hearing(7, HIGH)); // it missed the resignation
     me.over().wrote(8, Some(ballot(7, HIGH))).whatever();
-}
-
-#[test]
-fn a_resigned_ballot_is_not_elected_again() {
-    let mut me = Kit::following();
-    me.hear(HIGH, resign(None)).whatever();
-    me.answered(HIGH, leading(7, HIGH)); // it left before the resignation
-    let vacant = me.over();
-    assert!(vacant.events().is_empty());
-    vacant.wrote(8, Some(ballot(7, HIGH))).whatever();
-}
-
-#[test]
-fn a_leader_that_cannot_be_elected_any_more_drains() {
-    let mut me = Kit::leading();
-    me.set_score(None)
-        .drained(8, Some(HIGH))
-        .set(BallotTimer::Drain, DRAIN)
-        .nothing_else_happened();
-    me.step(Input::Drained)
-        .lost(8, LostReason::Resigned)
-        .whatever();
-    assert_eq!(
-        me.machine.core.cooldown, None,
-        "it may be elected when it has a score"
-    );
 }
 
 #[test]

@@ -116,13 +116,6 @@ fn a_score_that_was_heard_yields_to_a_newer_snapshot() {
     );
 }
 
-#[test]
-fn at_the_end_of_the_counts_no_election_is_held() {
-    let mut me = Kit::began(MemberKind::Voter, Some(5));
-    me.machine.core.numbers.seen = LAST_COUNT;
-    assert_eq!(me.start(), NOTHING);
-}
-
 /// Returns a voter of score 5 in a group with a further voter `top` of score 10.
 fn below_top() -> Kit {
     let mut me = Kit::began(MemberKind::Voter, Some(5));

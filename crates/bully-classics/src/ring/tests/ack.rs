@@ -78,17 +78,6 @@ fn sent_once_the_hop_is_as_the_source_has_it() {
 }
 
 #[test]
-fn a_newer_message_buys_a_silent_member_no_time() {
-    let mut kit = Kit::following();
-    let due = |kit: &Kit| kit.machine.core.hops.get(&Lap::Coordinator).unwrap().due;
-    kit.hear(B, beat(B, OLD, 9, 1)).whatever();
-    let first = due(&kit);
-    kit.later(10).hear(B, beat(B, OLD, 9, 2)).whatever();
-    assert_eq!(due(&kit), first);
-    assert_eq!(kit.machine.core.hops.len(), 1, "one for each lap");
-}
-
-#[test]
 fn a_member_that_was_late_itself_asks_once_more() {
     let mut kit = Kit::candidate();
     kit.later(RESEND + 1)

@@ -15,7 +15,6 @@ mod nominate;
 mod probe;
 mod score;
 mod timer;
-mod together;
 mod words;
 
 use std::{collections::BTreeSet, sync::Arc, time::Duration};

@@ -1,5 +1,7 @@
 //! The text, the drawing and the words of a recording, and reading its text again.
 
+use std::{fs, path::Path};
+
 use super::{
     Happening, Header, MessageText, RecordedAgent, RecordedCommand, RecordedSide, Recording,
     RecordingError, TraceEntry, Untold, What,
@@ -18,6 +20,18 @@ mod told;
 mod words;
 
 const AT: fn(u64) -> Time = Time::from_millis;
+
+/// Compares the text with a golden file beside the tests, which `BLESS=1` writes.
+#[track_caller]
+fn golden(name: &str, text: &str) {
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/src/record/tests");
+    let path = Path::new(folder).join(name);
+    if std::env::var_os("BLESS").is_some() {
+        return fs::write(path, text).unwrap();
+    }
+    let golden = fs::read_to_string(&path).unwrap_or_default();
+    assert_eq!(text, golden, "{name} differs; BLESS=1 rewrites it");
+}
 
 fn id(name: &str) -> AgentId {
     AgentId::new(name).unwrap()

@@ -41,19 +41,6 @@ fn the_same_seed_gives_the_same_run() {
 }
 
 #[test]
-fn recording_changes_nothing() {
-    let mut world = three(3).trace(Trace::off()).build();
-    let mut recorded = three(3).build();
-    world.run_for(MS(500));
-    recorded.run_for(MS(500));
-    assert_eq!(
-        (world.steps(), world.tally()),
-        (recorded.steps(), recorded.tally())
-    );
-    assert_eq!(world.trace().entries().len(), 0);
-}
-
-#[test]
 fn a_recording_begins_with_the_agents_and_the_seed() {
     let world = three(8).build();
     let recording = world.trace().to_recording("toy", world.now());

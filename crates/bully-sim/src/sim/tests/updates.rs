@@ -1,6 +1,6 @@
 //! The facts that agents learn of each other, and when they learn them.
 
-use super::{MS, id, inputs, three, toy::Toy, voter};
+use super::{MS, id, three, toy::Toy};
 use crate::sim::{Detection, World};
 use bully_core::protocol::{After, Incarnation, Member, Presence, Score, Time};
 
@@ -49,17 +49,6 @@ fn a_return_is_told_after_the_delay_even_by_an_agent_that_says_nothing() {
 }
 
 #[test]
-fn a_restart_before_the_crash_is_told_is_no_contradiction() {
-    let mut world = started(Detection::Certain(MS(5).into()));
-    world.crash("c");
-    world.restart("c");
-    world.run_for(MS(5));
-    let known = world.known("a").unwrap().get(&id("c")).unwrap();
-    assert!(known.is_up() && known.has_ended(Incarnation(1)));
-    assert_eq!(known.incarnation, Some(Incarnation(2)));
-}
-
-#[test]
 fn a_crash_beside_a_sentinel_is_certain_after_the_delay_and_of_others_nothing_is_told() {
     let mut world = started(Detection::Told(MS(5).into()));
     world.crash("a");
@@ -88,17 +77,6 @@ fn a_cut_is_suspected_and_the_suspicion_ends_with_it() {
 }
 
 #[test]
-fn a_cut_that_is_healed_in_time_is_never_noticed() {
-    let mut world = started(Detection::Suspect(MS(5).into()));
-    let before = inputs(&world, "a").len();
-    world.isolate("a");
-    world.run_for(MS(2));
-    world.heal();
-    world.run_for(MS(6));
-    assert_eq!(inputs(&world, "a").len(), before);
-}
-
-#[test]
 fn an_agent_that_starts_behind_a_cut_sees_no_other_agent() {
     let mut world = started(Detection::Suspect(MS(5).into()));
     world.crash("a");
@@ -111,22 +89,6 @@ fn an_agent_that_starts_behind_a_cut_sees_no_other_agent() {
     world.run_for(MS(5));
     assert_eq!(presence(&world, "a", "c"), Presence::Up);
     assert_eq!(presence(&world, "c", "a"), Presence::Up);
-}
-
-#[test]
-fn a_silent_world_tells_of_joining_and_leaving_only() {
-    let mut world = started(Detection::Silent(MS(5).into()));
-    world.crash("b");
-    world.isolate("c");
-    world.run_for(MS(100));
-    assert_eq!(presence(&world, "a", "b"), Presence::Up);
-    assert_eq!(presence(&world, "a", "c"), Presence::Up);
-    assert!(world.join(voter("d", 0)));
-    world.run_for(MS(5));
-    assert_eq!(presence(&world, "a", "d"), Presence::Up);
-    assert!(world.leave("d"));
-    world.run_for(MS(5));
-    assert_eq!(world.known("a").unwrap().get(&id("d")), None);
 }
 
 #[test]

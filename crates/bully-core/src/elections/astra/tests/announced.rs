@@ -90,20 +90,6 @@ fn a_leader_that_has_ended_is_not_followed_whatever_its_score() {
     me.set_score(0).nothing_else_happened();
 }
 
-#[test]
-fn the_answer_of_an_earlier_leader_replaces_no_later_one() {
-    let mut me = Kit::holding();
-    let middle = Member::up(id("middle"), MemberKind::Voter, None, Incarnation(1));
-    me.told(|m| m.join([middle])).nothing_else_happened();
-    me.hear(LOW, elected(MINE - 1, 1)).nothing_else_happened();
-    me.hear("middle", answers(1, OLD, 1))
-        .nothing_else_happened();
-    me.later(DEADLINE).fire(BullyTimer::Deadline).whatever();
-    me.hear(LOW, resign(MINE - 1, None))
-        .acquired(MINE)
-        .nothing_else_happened();
-}
-
 /// Otherwise the agent would ask again and again until the former leader has heard of the next leader.
 #[test]
 fn the_answer_of_the_former_leader_is_not_asked_about_again() {

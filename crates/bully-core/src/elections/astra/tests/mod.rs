@@ -4,13 +4,12 @@
 
 mod announced;
 mod rules;
-mod together;
 
 use std::{collections::BTreeSet, sync::Arc};
 
-use super::{Astra, AstraConfig, BullyMessage, BullyTimer, Elect, Ok, machine::State};
+use super::{Astra, AstraConfig, BullyMessage, BullyTimer, Ok, machine::State};
 use crate::protocol::fixture::{HIGH, LOW, ME, id};
-use crate::protocol::{Birth, Incarnation, Input, Member, MemberKind, Role, Term, Timings, To};
+use crate::protocol::{Birth, Incarnation, Input, Member, MemberKind, Role, Term, To};
 use crate::{elections::fixture::*, parts::Participant};
 
 type Kit = crate::elections::fixture::Kit<Astra>;
@@ -179,13 +178,5 @@ impl Kit {
         me.step(Input::Drained).whatever();
         assert_eq!(me.role(), Role::Follower);
         me
-    }
-}
-
-fn ask(counter: u64, score: i32, term: u64) -> Elect {
-    Elect {
-        round: round(counter),
-        seen: Term(term),
-        ..elect(score)
     }
 }

@@ -21,20 +21,6 @@ fn an_agent_that_comes_back_holds_an_election() {
 // ---- win-at-deadline ----
 
 #[test]
-fn the_deadline_is_that_of_the_timings() {
-    let config = AstraConfig {
-        timings: Timings::lan(),
-        ..AstraConfig::default()
-    };
-    Kit::voter(&Arc::new(config))
-        .started()
-        .step(Input::Campaign)
-        .sent_to(&[HIGH, LOW], ask(1, 5, 0))
-        .set(BullyTimer::Deadline, T)
-        .nothing_else_happened();
-}
-
-#[test]
 fn agents_of_failed_election_are_not_asked_and_the_deadline_passes() {
     let mut me = Kit::idle();
     me.ends(HIGH).nothing_else_happened();

@@ -2,23 +2,15 @@
 
 use super::*;
 
-/// Returns an `Elect` of an agent that has seen the term `term`.
-fn elect_after(term: u64, score: i32) -> Elect {
-    Elect {
-        seen: Term(term),
-        ..elect(score)
-    }
-}
-
 #[test]
 fn a_repeated_question_is_answered_and_changes_no_more_than_the_first() {
     for (name, kit) in Kit::roles() {
         for (from, score) in [(LOW, 1), (HIGH, 9)] {
             for seen in [0, OLD, MINE] {
                 let mut me = kit.clone();
-                me.hear(from, elect_after(seen, score)).whatever();
+                me.hear(from, ask(1, score, seen)).whatever();
                 let first = me.machine.clone();
-                let again = me.hear(from, elect_after(seen, score));
+                let again = me.hear(from, ask(1, score, seen));
                 assert_eq!(me.machine, first, "{name}, {from}");
                 assert!(again.events().is_empty(), "{name}, {from}");
                 assert!(again.messages().len() <= 1, "{name}, {from}");
@@ -36,50 +28,8 @@ fn a_question_from_below_counts_as_an_answer() {
     me.hear(HIGH, yields(1)).led(1).nothing_else_happened();
 }
 
-#[test]
-fn no_agent_waits_for_an_asker_from_below() {
-    // LOW answered `Ok` while it knew a leader, and now it has none.
-    Kit::asking_voters()
-        .after(LOW, ok(1))
-        .hear(LOW, elect(1))
-        .sent(LOW, ok(1))
-        .set(BullyTimer::Campaign, S)
-        .nothing_else_happened();
-}
-
 fn answers_mine(term: u64) -> Elected {
     answers(1, term, 5)
-}
-
-#[test]
-fn a_leader_with_a_grace_period_lets_the_challenger_wait() {
-    let mut me = Kit::leading_by(&after_a_second());
-    me.hear(HIGH, elect(9))
-        .set(BullyTimer::Preempt, 1_000)
-        .sent(HIGH, answers_mine(MINE))
-        .nothing_else_happened();
-    me.later(400)
-        .hear(HIGH, elect(9))
-        .sent(HIGH, answers_mine(MINE))
-        .nothing_else_happened();
-}
-
-/// The timer is set for the first challenger.
-#[test]
-fn a_second_challenger_does_not_delay_the_first_one() {
-    let mut me = Kit::leading_by(&after_a_second()).after(HIGH, elect(9));
-    let best = Member::up(
-        id("best"),
-        MemberKind::Voter,
-        Some(20.into()),
-        Incarnation(1),
-    );
-    me.told(|m| m.join([best])).whatever();
-    me.later(400)
-        .hear("best", elect(20))
-        .set(BullyTimer::Preempt, 600)
-        .sent("best", answers_mine(MINE))
-        .nothing_else_happened();
 }
 
 #[test]

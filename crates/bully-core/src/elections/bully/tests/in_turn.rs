@@ -2,18 +2,10 @@
 
 use super::*;
 
-fn ask(counter: u64, score: i32) -> Elect {
-    Elect {
-        round: round(counter),
-        seen: Term(OLD),
-        ..elect(score)
-    }
-}
-
 /// Asserts that the agent asks LOW, whose score fell, in its first round.
 fn asks(effects: StepEffects, score: i32) {
     effects
-        .sent(LOW, ask(1, score))
+        .sent(LOW, ask(1, score, OLD))
         .set(BullyTimer::Widen, 2 * D)
         .nothing_else_happened();
 }
@@ -21,15 +13,6 @@ fn asks(effects: StepEffects, score: i32) {
 /// Returns a follower of LOW. LOW has the score 7, and HIGH ranks above it.
 fn following(config: &Arc<BullyConfig>) -> Kit {
     Kit::voter(config).started().after(LOW, elected(OLD, 7))
-}
-
-#[test]
-fn the_highest_in_rank_asks_at_once() {
-    let mut me = Kit::following();
-    me.hear(HIGH, heartbeat(OLD, 1))
-        .sent(HIGH, ask(1, 5))
-        .set(BullyTimer::Widen, 2 * D)
-        .nothing_else_happened();
 }
 
 #[test]
@@ -53,21 +36,6 @@ fn the_next_in_rank_follows_until_its_slot_and_asks_then() {
 }
 
 #[test]
-fn no_slot_is_later_than_the_eighth() {
-    let mut me = following(&lan());
-    me.told(|members| {
-        let names = (1..=20).map(|k| id(&format!("high-{k}")));
-        let voter = |name| Member::up(name, MemberKind::Voter, Some(8.into()), Incarnation(1));
-        members.join(names.map(voter));
-    })
-    .nothing_else_happened();
-    me.hear(LOW, heartbeat(OLD, 1))
-        .set(BullyTimer::Detect, L)
-        .set(BullyTimer::Campaign, 8 * S)
-        .nothing_else_happened();
-}
-
-#[test]
 fn a_second_fall_or_a_new_term_of_that_leader_puts_no_slot_off() {
     for (term, score) in [(OLD, 0), (OLD + 1, 1)] {
         let mut me = Kit::in_turn();
@@ -80,28 +48,6 @@ fn a_second_fall_or_a_new_term_of_that_leader_puts_no_slot_off() {
         };
         again.set(BullyTimer::Campaign, 1).nothing_else_happened();
     }
-}
-
-#[test]
-fn a_leader_that_ranks_above_again_is_followed_and_not_asked() {
-    let mut me = Kit::in_turn();
-    me.hear(LOW, heartbeat(OLD, 6))
-        .set(BullyTimer::Detect, L)
-        .stopped([BullyTimer::Campaign])
-        .nothing_else_happened();
-    assert_eq!(me.machine.prospects().takeover_at, None);
-    me.later(S)
-        .fire(BullyTimer::Campaign)
-        .nothing_else_happened();
-}
-
-#[test]
-fn the_best_leads_before_the_next_asks() {
-    Kit::in_turn()
-        .hear(HIGH, elected(OLD + 1, 9))
-        .followed(HIGH, OLD + 1)
-        .stopped([BullyTimer::Campaign])
-        .nothing_else_happened();
 }
 
 #[test]
@@ -125,35 +71,6 @@ fn an_agent_asks_at_once_when_no_other_is_left_above() {
     }
 }
 
-#[test]
-fn an_agent_whose_leader_ends_in_the_meantime_acts_as_after_any_end() {
-    Kit::in_turn()
-        .ends(LOW)
-        .has_no_leader(OLD)
-        .set(BullyTimer::Campaign, S)
-        .stopped([BullyTimer::Detect])
-        .nothing_else_happened();
-}
-
-#[test]
-fn a_score_moves_no_slot_back() {
-    // With the score 4 the agent is still the second in rank above the leader.
-    Kit::in_turn().set_score(4).nothing_else_happened();
-    asks(Kit::in_turn().set_score(10), 10);
-    for score in [Some(0), None] {
-        Kit::in_turn()
-            .set_score(score)
-            .stopped([BullyTimer::Campaign])
-            .nothing_else_happened();
-    }
-}
-
-#[test]
-fn a_campaign_does_not_wait_for_a_slot() {
-    let asked = Kit::in_turn().step(Input::Campaign);
-    asks(asked.stopped([BullyTimer::Detect, BullyTimer::Campaign]), 5);
-}
-
 /// The agent tells the asker that its leader counts no more, because it is about to ask this leader to yield.
 #[test]
 fn an_agent_with_a_slot_to_ask_yields_to_an_asker_above() {
@@ -173,29 +90,6 @@ fn an_agent_with_a_slot_to_ask_yields_to_an_asker_above() {
     assert_eq!(me.leader().as_deref(), Some(LOW));
 }
 
-#[test]
-fn where_leaders_are_left_alone_or_are_patient_no_slot_is_set() {
-    following(&never())
-        .hear(LOW, heartbeat(OLD, 1))
-        .set(BullyTimer::Detect, L)
-        .nothing_else_happened();
-    let asked = following(&after_a_second()).hear(LOW, heartbeat(OLD, 1));
-    asks(asked.set(BullyTimer::Detect, L), 5);
-    let margin = with(|config| config.margin = Some(5.into()));
-    following(&margin)
-        .hear(LOW, heartbeat(OLD, 1))
-        .set(BullyTimer::Detect, L)
-        .nothing_else_happened();
-}
-
-#[test]
-fn an_agent_that_cools_down_follows_a_leader_whose_score_fell() {
-    let mut me = Kit::cooling_down().after(LOW, elected(MINE + 1, 7));
-    me.hear(LOW, heartbeat(MINE + 1, 1))
-        .set(BullyTimer::Detect, L)
-        .nothing_else_happened();
-}
-
 // ---- another leader that ranks below ----
 
 /// Returns an agent after HIGH resigned to LOW. The agent follows LOW until its own slot.
@@ -212,22 +106,6 @@ fn handed_over() -> Kit {
         .set(BullyTimer::Campaign, S - 1)
         .nothing_else_happened();
     me
-}
-
-#[test]
-fn a_successor_below_is_followed_until_the_slot_that_the_agent_has_then() {
-    let mut me = handed_over();
-    let ask = Elect {
-        seen: Term(OLD + 1),
-        ..ask(1, 5)
-    };
-    me.later(S - 1)
-        .fire(BullyTimer::Campaign)
-        .sent(LOW, ask)
-        .set(BullyTimer::Widen, 2 * D)
-        .stopped([BullyTimer::Detect])
-        .nothing_else_happened();
-    assert_eq!(me.leader().as_deref(), Some(LOW));
 }
 
 #[test]
@@ -252,27 +130,6 @@ fn a_successor_that_is_silent_or_dead_is_replaced_in_the_slot() {
     me.later(S)
         .fire(BullyTimer::Campaign)
         .led(OLD + 1)
-        .nothing_else_happened();
-}
-
-/// HIGH, the former leader of this agent, may have ended, so it does not count.
-#[test]
-fn a_newer_leader_below_than_the_one_that_is_followed_is_asked_in_turn() {
-    let mut me = Kit::following();
-    me.hear(LOW, heartbeat(OLD + 1, 1)).whatever();
-    assert_eq!(me.role(), Role::Candidate);
-    let mut me = Kit::following();
-    let next = Member::up(
-        id("next"),
-        MemberKind::Voter,
-        Some(8.into()),
-        Incarnation(1),
-    );
-    me.told(|members| members.join([next]))
-        .nothing_else_happened();
-    me.hear(LOW, heartbeat(OLD + 1, 1))
-        .followed(LOW, OLD + 1)
-        .set(BullyTimer::Campaign, S)
         .nothing_else_happened();
 }
 
@@ -303,17 +160,4 @@ fn the_highest_in_rank_asks_all_if_its_leader_has_left_to_another_asker() {
         .nothing_else_happened();
     me.hear(LOW, yields(1)).whatever();
     assert_eq!(me.role(), Role::Leader, "LOW has yielded, and HIGH is down");
-}
-
-/// LOW, the asked leader, may still yield to this agent.
-#[test]
-fn an_agent_that_waits_with_an_open_round_asks_a_leader_below_at_once() {
-    let mut me = Kit::waiting().after(LOW, elected(OLD, 1));
-    assert_eq!(me.role(), Role::Candidate);
-    let released = Yield {
-        released: Some(Term(OLD)),
-        ..yields(1)
-    };
-    me.hear(LOW, released).whatever();
-    assert_eq!(me.role(), Role::Leader);
 }

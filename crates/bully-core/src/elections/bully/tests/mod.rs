@@ -1,37 +1,32 @@
 //! The tests of the bully election, role by input: one file for each input.
 //!
-//! `matrix.txt` has the outcome of every cell. The tests show important rules, and rules that need more than one step;
-//! `always.rs` has the properties of every cell.
+//! `matrix.txt` has the outcome of every cell. The tests show important rules, and rules that need more than one step.
 //!
 //! This file connects a bully to the common kit and the common suite ([`crate::elections::fixture`]): the timers that
 //! it needs, its roles and its messages.
 
-mod always;
 mod config;
 mod elect;
-mod elected;
 mod in_turn;
 mod liveness;
 mod members;
 mod resign;
-mod score;
 mod stall;
 mod start;
 mod terms;
 mod timer;
-mod together;
 mod yields;
 
-use std::{collections::BTreeSet, convert::Infallible, sync::Arc, time::Duration};
+use std::{collections::BTreeSet, sync::Arc, time::Duration};
 
 use super::{
-    Behind, Bully, BullyConfig, BullyMessage, BullyTimer, Elect, Elected, Heartbeat, Ok,
-    Preemption, Resign, Yield, candidate::Asked, machine::State,
+    Behind, Bully, BullyConfig, BullyMessage, BullyTimer, Elected, Ok, Preemption, Yield,
+    candidate::Asked, machine::State,
 };
 use crate::protocol::{
-    Effect, Election as _, Event, Incarnation, Input, LeaderEnd, LostReason, Member, MemberKind,
-    Members, PeerMessage as _, Role, Round, Score, Term, Timings, To,
-    fixture::{EYE, HIGH, LOW, ME, admits, id},
+    Election as _, Incarnation, Input, LeaderEnd, LostReason, MemberKind, Members, Role, Score,
+    Term, Timings, To,
+    fixture::{EYE, HIGH, LOW, ME, id},
 };
 use crate::{driver::MembersReports as _, elections::fixture::*, parts::Participant};
 

@@ -3,16 +3,6 @@
 use super::*;
 
 #[test]
-fn a_resignation_counts_once() {
-    let mut me = Kit::following().after(HIGH, resign(OLD, Some(ME)));
-    me.hear(HIGH, resign(OLD, Some(ME))).nothing_else_happened();
-    me.hear(HIGH, elect(9)).whatever();
-    assert_eq!(me.role(), Role::Waiting);
-    me.hear(HIGH, resign(OLD, Some(ME))).nothing_else_happened();
-    assert_eq!(me.role(), Role::Waiting);
-}
-
-#[test]
 fn announcements_of_the_term_that_was_resigned_are_void() {
     for me in [
         Kit::following(),

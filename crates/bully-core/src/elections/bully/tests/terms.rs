@@ -36,13 +36,3 @@ fn an_agent_that_cannot_compete_yields() {
         )
         .nothing_else_happened();
 }
-
-#[test]
-fn a_leader_cannot_renew_above_the_last_term() {
-    let mut me = having_seen(Kit::leading(), LAST);
-    assert_eq!(me.view().leading, Some(Term(MINE)));
-    me.hear(LOW, elected(LAST, 1))
-        .lost(MINE, LostReason::Superseded)
-        .followed(LOW, LAST)
-        .nothing_else_happened();
-}

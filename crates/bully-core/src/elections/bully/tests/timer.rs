@@ -2,14 +2,6 @@
 
 use super::*;
 
-fn ask(counter: u64, term: u64) -> Elect {
-    Elect {
-        round: round(counter),
-        seen: Term(term),
-        ..elect(5)
-    }
-}
-
 #[test]
 fn detect_the_only_other_agent_is_silent_and_the_cooldown_is_over() {
     let mut me = Kit::cooling_down();
@@ -22,14 +14,14 @@ fn detect_the_only_other_agent_is_silent_and_the_cooldown_is_over() {
         .nothing_else_happened();
     me.later(8 * S)
         .fire(BullyTimer::Campaign)
-        .sent_to(&[LOW], ask(2, MINE + 1))
+        .sent_to(&[LOW], ask(2, 5, MINE + 1))
         .set(BullyTimer::Deadline, T)
         .nothing_else_happened();
 }
 
-/// Leads, and HIGH has waited long enough for the leadership.
-fn challenged() -> Kit {
-    let mut me = Kit::leading_by(&after_a_second()).after(HIGH, elect(9));
+/// Returns a leader for whose leadership HIGH has waited long enough.
+fn waited_for() -> Kit {
+    let mut me = Kit::challenged();
     me.later(1_000);
     me
 }
@@ -37,14 +29,14 @@ fn challenged() -> Kit {
 #[test]
 fn preempt_a_challenger_that_is_no_better_now_is_forgotten() {
     for score in [None, Some(2.into())] {
-        let mut me = challenged();
+        let mut me = waited_for();
         me.told(|m| m.set_score(&id(HIGH), score))
             .set(BullyTimer::Preempt, 0)
             .nothing_else_happened();
         me.fire(BullyTimer::Preempt).nothing_else_happened();
         assert_eq!(me.role(), Role::Leader);
     }
-    let mut me = challenged();
+    let mut me = waited_for();
     me.set_score(10)
         .sent_all(heartbeat(MINE, 10))
         .nothing_else_happened();

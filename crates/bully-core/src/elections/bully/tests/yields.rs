@@ -1,23 +1,6 @@
-//! `Yield`: the early decision, and the end of a leadership. Also an `Ok` to a former incarnation.
+//! `Yield`: a leader that released its term is heard late.
 
 use super::*;
-
-#[test]
-fn the_last_yield_wins() {
-    let mut me = Kit::asking_voters();
-    me.hear(LOW, yields(1)).nothing_else_happened();
-    me.hear(LOW, yields(1)).nothing_else_happened(); // a copy
-    me.hear(HIGH, yields(1)).led(1).nothing_else_happened();
-}
-
-#[test]
-fn a_release_wins_even_when_a_follower_has_said_ok_before() {
-    Kit::asking_voters()
-        .after(LOW, ok(1))
-        .hear(HIGH, releases(1, OLD))
-        .led(OLD + 1)
-        .nothing_else_happened();
-}
 
 /// The release answers an earlier round.
 #[test]
@@ -29,22 +12,4 @@ fn a_late_release_counts_while_no_later_term_is_known() {
     me.hear(LOW, releases(1, OLD))
         .led(OLD + 1)
         .nothing_else_happened();
-}
-
-#[test]
-fn an_answer_to_a_round_of_a_former_incarnation_counts_for_nothing() {
-    let incarnation = Incarnation(0);
-    let round = Round {
-        incarnation,
-        ..round(1)
-    };
-    for mut me in [
-        Kit::asking_voters(),
-        Kit::asking_found(),
-        Kit::asking_leader(),
-    ] {
-        let former = Ok { round, ..ok(1) };
-        me.hear(HIGH, former).nothing_else_happened();
-        assert_eq!(me.role(), Role::Candidate);
-    }
 }

@@ -57,24 +57,6 @@ fn the_lease_ends_by_the_clock_whatever_was_asked() {
         .whatever();
 }
 
-/// Earlier attempts count no more, because a lost leadership must not begin again in its term.
-#[test]
-fn when_the_store_answers_again_it_takes_its_own_lease_in_a_new_term() {
-    let mut me = Kit::leading();
-    me.later(H).fire(BullyTimer::Heartbeat).whatever();
-    let (_, late) = me.attempt();
-    me.later(LEASE - H).fire(BullyTimer::Lease).whatever();
-    me.later(1).sees(Some(late)).whatever();
-    assert_eq!(me.view().leading, None);
-    me.later(PATIENCE);
-    let shown = me.attempt_shown();
-    me.sees(shown.clone()).whatever();
-    me.unchanged(shown.as_ref(), PATIENCE);
-    me.later(SLOT).fire(BullyTimer::Campaign).whatever();
-    me.applied().whatever();
-    assert_eq!(me.view().leading, Some(Term(MINE + 1)));
-}
-
 /// An agent that has seen a term follows no leader of a lower term.
 #[test]
 fn it_takes_its_own_lease_again_above_a_term_that_another_has_seen() {

@@ -36,42 +36,6 @@ fn a_gap_in_the_reads_begins_the_wait_anew() {
     assert_eq!(due(&me, BullyTimer::Lease), PATIENCE);
 }
 
-#[test]
-fn a_lease_that_is_released_before_its_eyes_is_free_and_one_after_a_gap_is_not() {
-    let mut me = Kit::following();
-    let mut late = me.clone();
-    me.later(READ)
-        .sees(Some(released(OLD, None)))
-        .set(BullyTimer::Detect, POLL)
-        .has_no_leader(OLD)
-        .next_slot(SLOT);
-    late.later(POLL + H + 1)
-        .sees(Some(released(OLD, None)))
-        .set(BullyTimer::Detect, POLL)
-        .has_no_leader(OLD)
-        .next_slot(PATIENCE + SLOT);
-}
-
-/// A store that went back to a backup shows a leader of a lower term. Its token would be lower than a token that is
-/// already in use.
-#[test]
-fn a_leader_of_a_lower_term_is_not_followed() {
-    let mut me = Kit::following();
-    let before = held(LOW, OLD - 1, 1);
-    let effects = me.later(READ).sees(Some(before));
-    let request = me.request();
-    let word = ClaimRecord {
-        score: None,
-        ..claim(ME, request)
-    };
-    effects
-        .set(BullyTimer::Detect, POLL)
-        .has_no_leader(OLD)
-        .waits(BullyTimer::Campaign, PATIENCE + SLOT)
-        .asked(swap(request, None, Swapped::Claim(word)))
-        .nothing_else_happened();
-}
-
 /// H / 2 is 30 ms. Two answers that take 30 ms leave no gap. An answer that takes longer does not delay the next read.
 #[test]
 fn the_next_read_is_a_poll_after_a_quick_answer_and_a_poll_after_the_question_of_a_slow_one() {

@@ -28,23 +28,6 @@ fn in_its_slot_it_writes_over_what_it_has_seen() {
 }
 
 #[test]
-fn a_read_before_the_attempt_says_nothing_about_it_and_one_after_it_does() {
-    let mut me = Kit::taking();
-    let (request, record) = me.attempt();
-    let over = Some(released(MINE - 1, None));
-    me.shown(Some(request - 1), holds(over.clone(), None))
-        .whatever();
-    assert_eq!(me.role(), Role::Candidate);
-    let mut other = me.clone();
-    other.sees(over).whatever();
-    assert_eq!(other.role(), Role::Follower, "it asks again");
-    assert!(other.contract.is_armed(BullyTimer::Campaign));
-    me.later(30).sees(Some(record)).whatever();
-    let ends = me.now.after(Duration::from_millis(LEASE - 30));
-    assert_eq!(me.view().valid_until, ends, "by its nonce");
-}
-
-#[test]
 fn an_attempt_that_is_applied_after_another_was_made_counts_from_when_it_was_sent() {
     let mut me = Kit::taking();
     let (_, first) = me.attempt();

@@ -12,21 +12,15 @@ fn a_resigned_leadership_is_not_followed_again() {
         .whatever();
 }
 
+/// Scenario 58: the leader then leads in a term above the term of the voter.
 #[test]
-fn an_agent_in_its_cooldown_says_that_it_is_not_eligible() {
-    let mut me = Kit::leading();
-    me.step_down(None).whatever();
-    me.step(Input::Drained).whatever();
-    let sleepy = Ack {
-        score: None,
-        ..ack(50, SAID, 5)
-    };
-    me.hear(LOW, elected(50, 1))
-        .wrote(50, LOW)
-        .new_leader(LOW, 50)
-        .set(BullyTimer::Election, P)
-        .sent(LOW, sleepy)
+fn a_voter_in_a_higher_term_refuses_its_leader_and_names_the_term() {
+    let mut me = Kit::following();
+    me.machine.core.voter.record.term = Term(9);
+    me.hear(HIGH, heartbeat(OLD, 9))
+        .sent(HIGH, nack_of(OLD, 9))
         .nothing_else_happened();
+    me.hear(HIGH, elected(10, 9)).wrote(10, HIGH).whatever();
 }
 
 /// The lease lasts from the arrival of the leader's last announcement. Messages of other agents do not prolong it.

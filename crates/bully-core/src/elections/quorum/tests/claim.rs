@@ -1,9 +1,7 @@
 //! `claim-for-a-reason` and `one-leader-per-term`, also with copies of messages that arrive late.
 
-use super::{
-    net::{deliver, pass, three_by},
-    *,
-};
+use super::*;
+use crate::driver::MembersReports as _;
 
 /// Returns a voter whose leader HIGH raises its term: the voter's record is above the term in which HIGH leads.
 fn raised(config: QuorumConfig) -> Kit {
@@ -77,6 +75,55 @@ fn told(to: &mut Kit, (from, life): (&str, u64), said: Vec<QuorumMessage>) -> Ve
         words(&seen)
     });
     answers.collect::<Vec<_>>().concat()
+}
+
+/// Delivers the messages in `effects`, and all messages that follow from them, to the agents in `kits`.
+fn deliver(kits: &mut [(&str, Kit)], from: usize, effects: StepEffects) {
+    let mut queue: VecDeque<(usize, StepEffects)> = VecDeque::from([(from, effects)]);
+    while let Some((from, effects)) = queue.pop_front() {
+        let name = kits[from].0;
+        for effect in effects.0 {
+            let Effect::Send { to, message } = effect else {
+                continue;
+            };
+            let listens = |id: &AgentId| match &to {
+                To::One(one) => one == id,
+                To::All => true,
+                To::Set(some) => some.contains(id),
+            };
+            for (at, (listener, kit)) in kits.iter_mut().enumerate() {
+                if at != from && listens(&id(listener)) {
+                    queue.push_back((at, kit.hear(name, message.clone())));
+                }
+            }
+        }
+    }
+}
+
+/// Returns LOW, ME and HIGH. HIGH leads in the first term.
+fn three_by(config: &QuorumConfig) -> [(&'static str, Kit); 3] {
+    let kit = |name: &str, score: i32| {
+        let mut kit = Kit::began(config.clone(), MemberKind::Voter, Some(score));
+        let identity = Identity {
+            id: id(name),
+            ..kit.machine.core.me.identity()
+        };
+        kit.machine = QuorumBully::new(identity, &kit.machine.core.config, None);
+        kit.members.set_score(&id(ME), Some(5.into()));
+        kit.begin().whatever();
+        kit
+    };
+    let mut all = [(LOW, kit(LOW, 1)), (ME, kit(ME, 5)), (HIGH, kit(HIGH, 9))];
+    let seen = all[2].1.fire(BullyTimer::Election);
+    deliver(&mut all, 2, seen);
+    assert_eq!(all[2].1.view().leading, Some(Term(1)));
+    all
+}
+
+fn pass(kits: &mut [(&str, Kit)], millis: u64) {
+    for (_, kit) in kits {
+        kit.later(millis);
+    }
 }
 
 /// Returns the leaders at the end, after two late copies. One is a resignation. The other is a vote for a successor

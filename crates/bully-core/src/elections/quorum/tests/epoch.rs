@@ -15,39 +15,6 @@ fn record(term: u64) -> Vote {
 }
 
 #[test]
-fn every_epoch_has_terms_of_its_own_above_those_before() {
-    assert_eq!(of_epoch(0).first_term(), Term::ZERO);
-    for epoch in [1, 2, 1_000, (1 << 24) - 1] {
-        let before = of_epoch(epoch - 1);
-        assert!(before.last_term() < of_epoch(epoch).first_term());
-    }
-}
-
-#[test]
-fn an_old_record_is_no_vote_in_the_new_epoch() {
-    let mut me = Kit::reborn(of_epoch(1), MemberKind::Voter, Some(5), record(7));
-    me.begin().whatever();
-    assert_eq!(
-        (
-            me.machine.core.voter.record.term,
-            &me.machine.core.voter.record.voted_for
-        ),
-        (Term(NEXT), &None)
-    );
-    me.later(P);
-    me.hear(LOW, claim(8, 1)).whatever();
-    assert_eq!(
-        me.machine.core.voter.record.voted_for, None,
-        "a term of the old epoch"
-    );
-    me.hear(LOW, claim(NEXT + 1, 1)).whatever();
-    assert_eq!(
-        me.machine.core.voter.record.voted_for,
-        Some(candidate(LOW, 1))
-    );
-}
-
-#[test]
 fn a_person_reads_the_epoch_and_its_term_from_the_first_change_on() {
     let spoken = |term| SpokenTerm(Term(term)).to_string();
     assert_eq!(spoken(0), "0");

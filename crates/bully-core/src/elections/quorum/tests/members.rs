@@ -3,20 +3,6 @@
 use super::*;
 use crate::driver::MembersReports as _;
 
-/// Scenario 74
-#[test]
-fn the_confirmed_end_of_the_holder_voids_the_promise() {
-    let mut me = Kit::following();
-    me.ends(HIGH)
-        .has_no_leader(OLD)
-        .asked(elect(OLD, 5)) // at once, as the first in rank
-        .set(BullyTimer::Round, E)
-        .nothing_else_happened();
-    me.hear(LOW, claim(OLD + 1, 1))
-        .wrote(OLD + 1, LOW)
-        .whatever();
-}
-
 /// `soon-after-end`: a voter that refuses may not have heard of the end yet. If it refuses again, it is bound by its
 /// promise.
 #[test]

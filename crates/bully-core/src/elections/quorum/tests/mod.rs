@@ -20,7 +20,6 @@ mod late;
 mod lease;
 mod members;
 mod memory;
-mod net;
 mod pace;
 mod prepare;
 mod promise;
@@ -48,7 +47,7 @@ use super::{
 };
 use crate::protocol::{
     AgentId, Effect, Election, Event, Identity, Incarnation, Input, LeaderEnd, LostReason, Member,
-    MemberKind, Members, Role, Term, Time, Timings, To,
+    MemberKind, Role, Term, Time, Timings, To,
     fixture::{EYE, HIGH, LOW, ME, id},
 };
 use crate::{

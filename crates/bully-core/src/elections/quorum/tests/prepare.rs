@@ -52,19 +52,6 @@ fn voted_by(config: QuorumConfig, successor: &str) -> Kit {
 // ---- the leader ------------------------------------------------------------------------------
 
 #[test]
-fn the_work_begins_to_end_once_a_quorum_has_voted() {
-    let mut me = preparing();
-    assert_eq!(me.view().leading, Some(Term(MINE)));
-    me.hear(HIGH, grants(NEXT).of(LOW)).nothing_else_happened();
-    me.hear(LOW, grants(NEXT).of(LOW))
-        .drained(MINE, Some(LOW))
-        .set(BullyTimer::Drain, DRAIN)
-        .nothing_else_happened();
-    assert_eq!(me.view().leading, Some(Term(MINE)), "in its own term");
-    assert_eq!(resigns(&mut me), gives(MINE, LOW, NEXT));
-}
-
-#[test]
 fn a_preparation_lasts_half_a_lease_and_later_votes_still_count() {
     let mut me = preparing().after(LOW, grants(NEXT).of(LOW));
     me.later(D / 2 - 1)

@@ -47,22 +47,6 @@ fn an_earlier_resignation_hides_no_later_one() {
     me.hear(HIGH, heartbeat(OLD, 9)).nothing_else_happened();
 }
 
-/// `resignation-is-final`, scenario 67
-#[test]
-fn the_successor_claims_at_once() {
-    let mut me = Kit::following();
-    let released = Some(leader(HIGH, OLD));
-    me.hear(HIGH, resign(OLD, Some(ME)))
-        .has_no_leader(OLD)
-        .asked(Claim {
-            released,
-            ..claim(OLD + 1, 5)
-        })
-        .wrote(OLD + 1, ME)
-        .set(BullyTimer::Round, E)
-        .nothing_else_happened();
-}
-
 /// Scenario 68
 #[test]
 fn a_late_resignation_voids_no_newer_promise() {

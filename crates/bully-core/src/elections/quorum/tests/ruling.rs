@@ -41,21 +41,6 @@ fn a_voter_that_is_there_no_more_counts_no_more() {
         .nothing_else_happened();
 }
 
-/// A new voter that the leader has heard counts as a voter that is up.
-#[test]
-fn a_dead_voter_is_replaced_and_one_is_added_beside_it() {
-    for change in [
-        VoterChange::Replace {
-            old: id(HIGH),
-            new: voter(EYE),
-        },
-        add(EYE),
-    ] {
-        let mut me = leading_for_long(false).after(EYE, enlist(MINE));
-        me.change(change).drained(MINE, None).whatever();
-    }
-}
-
 /// The network can connect to the new voter's host before the command is repeated.
 #[test]
 fn a_leader_that_has_not_heard_a_new_voter_says_where_it_is_found_if_it_was_told() {

@@ -1,31 +1,8 @@
 //! Seals: the end of an epoch, and the leaders that a sealed voter may still support.
 
 use super::{epochs::*, *};
-use crate::elections::{
-    message::Seal,
-    vote::{SealRecord, VotersRecord},
-};
+use crate::elections::message::Seal;
 use crate::protocol::Decree;
-
-#[test]
-fn a_leader_ends_its_work_and_its_leadership_before_it_seals() {
-    let mut me = Kit::heard();
-    me.change(remove(LOW)).whatever();
-    assert_eq!(me.view().leading, Some(Term(MINE)), "the work goes on");
-    let voters = VotersRecord {
-        installed: None,
-        seal: Some(SealRecord {
-            term: Term(MINE),
-            next: decree(1, &[ME, HIGH]),
-        }),
-        tells: false,
-    };
-    me.step(Input::Drained)
-        .lost(MINE, LostReason::VotersChange)
-        .whatever();
-    assert_eq!(record(&me).voters, Some(Box::new(voters)));
-    assert_eq!(me.view().leading, None);
-}
 
 /// Otherwise the voter could be asked for the same term again, and vote for another agent.
 #[test]
@@ -145,21 +122,4 @@ fn a_seal_up_to_its_term_that_a_bump_finds_is_void() {
             .whatever();
         assert_eq!(me.view().leading, Some(Term(MINE + 6)), "{term}");
     }
-}
-
-#[test]
-fn a_restart_forgets_no_seal_and_the_list_is_asked_for_again() {
-    let record_ = Vote {
-        voters: Some(Box::new(seals(OLD, &[ME, HIGH]))),
-        ..vote(OLD, HIGH, P)
-    };
-    let mut me = Kit::reborn(config(), MemberKind::Voter, Some(5), record_).started();
-    me.hear(HIGH, heartbeat(OLD, 9)).nothing_else_happened();
-    me.later(P + S).fire(BullyTimer::Election).whatever();
-    me.hear(LOW, yields_at(1, OLD)).whatever();
-    me.hear(HIGH, yields_at(1, OLD)).whatever();
-    me.hear(LOW, grants(OLD + 1)).whatever();
-    assert!(matches!(me.machine.state, State::Sealing(_)));
-    let voters = record(&me).voters.clone();
-    assert_eq!(voters, Some(Box::new(seals(OLD + 1, &[ME, HIGH]))));
 }

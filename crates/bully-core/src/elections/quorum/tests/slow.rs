@@ -76,34 +76,3 @@ fn a_slow_voter_waits_as_long_as_all_together_and_says_that_it_is_slow() {
         .set(BullyTimer::Election, 4 * S) // HIGH ranks above it, and there are three voters
         .nothing_else_happened();
 }
-
-#[test]
-fn the_successor_is_one_that_is_not_slow_if_there_is_one() {
-    let successor = |high: bool, low: bool| {
-        let mut me = Kit::heard();
-        let echo = me.now;
-        for (name, score, slow) in [(HIGH, 9, high), (LOW, 1, low)] {
-            let said = Ack {
-                slow,
-                ..ack(MINE, echo, score)
-            };
-            me.hear(name, said).whatever();
-        }
-        let mut named = me.clone();
-        named.drains(HIGH).whatever();
-        let is_named = matches!(
-            named.step(Input::Drained).messages()[..],
-            [QuorumMessage::Resign(resign)] if resign.successor == Some(id(HIGH))
-        );
-        assert!(is_named, "a command is executed");
-        me.drains(None).whatever();
-        let effects = me.step(Input::Drained);
-        match effects.messages()[..] {
-            [QuorumMessage::Resign(resign)] => resign.successor.clone(),
-            _ => panic!("{effects:?}"),
-        }
-    };
-    assert_eq!(successor(true, false), Some(id(LOW)));
-    assert_eq!(successor(true, true), Some(id(HIGH)));
-    assert_eq!(successor(false, true), Some(id(HIGH)));
-}

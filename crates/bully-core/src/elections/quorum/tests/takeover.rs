@@ -153,41 +153,6 @@ fn a_refusal_by_the_leader_says_when_to_ask_again() {
     assert!(again(me.later(1)));
 }
 
-#[test]
-fn a_challenge_without_a_quorum_is_not_repeated_soon() {
-    let mut me = steady().after(LOW, heartbeat(OLD, 1));
-    me.later(E).fire(BullyTimer::Round).nothing_else_happened();
-    me.hear(LOW, yields(1)).nothing_else_happened();
-    let mut asked = 0;
-    for _ in 0..40 {
-        asked += usize::from(me.later(H).hear(LOW, heartbeat(OLD, 1)).messages().len() == 2);
-        me.fire(BullyTimer::Round).whatever();
-    }
-    assert!(
-        asked <= 1_000 / usize::try_from(P + DRAIN).unwrap(),
-        "{asked}"
-    );
-}
-
-/// `leader-decides-takeover`
-#[test]
-fn a_leader_yields_to_an_agent_that_was_steady_for_long_enough() {
-    let mut me = heard(AFTER);
-    me.hear(HIGH, wants(MINE))
-        .sent(HIGH, yields_at(1, MINE))
-        .nothing_else_happened();
-    let effects = me.hear(HIGH, Takeover { term: Term(MINE) });
-    me.prepared(effects)
-        .drained(MINE, Some(HIGH))
-        .set(BullyTimer::Drain, DRAIN)
-        .nothing_else_happened();
-    me.step(Input::Drained)
-        .lost(MINE, LostReason::Resigned)
-        .sent_all(gives(MINE, HIGH, MINE + 1))
-        .set(BullyTimer::Election, W + S)
-        .nothing_else_happened();
-}
-
 /// Returns the successor that a leader below LOW and HIGH chooses when LOW asks to take over. The leader has heard LOW
 /// for the grace period, and HIGH for `high_for` milliseconds.
 fn successor_of_the_last(config: QuorumConfig, high_for: u64, is_slow: bool) -> Option<AgentId> {

@@ -2,7 +2,7 @@
 
 use super::*;
 
-/// `VoteOnce`
+/// `VoteOnce`, scenario 73: of two agents that claim the same term, at most one is elected.
 #[test]
 fn a_voter_votes_once_in_a_term() {
     let mut me = Kit::vacant().after(LOW, claim(4, 1));
@@ -29,24 +29,6 @@ fn a_released_promise_binds_no_voter() {
         .nothing_else_happened();
     me.hear(LOW, released(OLD)).wrote(OLD + 1, LOW).whatever();
     assert_eq!(me.machine.core.voter.promise, None);
-}
-
-/// `raise-term-without-gap`: the holder claims a higher term while it leads.
-#[test]
-fn the_holder_of_the_promise_keeps_it_when_it_claims_a_higher_term() {
-    let mut me = Kit::following();
-    me.hear(HIGH, claim(9, 9))
-        .wrote(9, HIGH)
-        .sent(HIGH, grants(9).of(HIGH))
-        .nothing_else_happened();
-    assert_eq!(
-        me.view().leader,
-        Some(leader(HIGH, OLD)),
-        "it leads on meanwhile"
-    );
-    me.hear(LOW, claim(10, 1))
-        .sent(LOW, refuses(10, 9, P).of(LOW))
-        .nothing_else_happened();
 }
 
 /// A later incarnation of the holder asks. The promise to the former incarnation is still valid.

@@ -1,7 +1,6 @@
 //! Voters without a disk, rule by rule.
 
 mod clocks;
-mod forgotten;
 mod lives;
 mod observers;
 mod recovery;

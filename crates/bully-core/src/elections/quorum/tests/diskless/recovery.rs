@@ -215,18 +215,6 @@ fn answers_to_another_incarnation_count_for_nothing() {
     assert!(!me.machine.core.binds());
 }
 
-#[test]
-fn the_only_voter_rests_on_its_clock() {
-    let config = valid(QuorumConfig {
-        voters: vec![id(ME)],
-        ..forgetful()
-    });
-    let mut me = asking(config);
-    assert_eq!(me.view().leading, None);
-    me.later(E).fire(BullyTimer::Recover).whatever();
-    assert_eq!(me.view().leading, Some(Term(BEGINS + ABSTAINS)));
-}
-
 /// Answers before the claims of a former incarnation are over may lack its last vote.
 ///
 /// Of five voters, this one voted in the term 9, and restarted. LOW, `v4` and `v5` answer before HIGH's claim reaches

@@ -96,13 +96,3 @@ fn the_wall_clock_is_counted_from_2024() {
     let config = QuorumBully::on_host(Arc::new(forgetful()), 1_704_067_200_000 + 7);
     assert_eq!(config.diskless().unwrap().wall_at_zero, 7);
 }
-
-#[test]
-fn the_longest_start_has_a_formula() {
-    let config = forgetful();
-    let ms = Duration::from_millis;
-    let abstains = (ms(P) + ms(E)) * 111 / 89;
-    let least = abstains + ms(E); // it asks once, and is elected in two rounds
-    let worst = config.worst_case_start(2);
-    assert!(worst > least && worst < (least + ms(W)) * 2, "{worst:?}");
-}
