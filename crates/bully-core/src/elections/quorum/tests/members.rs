@@ -33,7 +33,7 @@ fn a_suspicion_voids_no_promise() {
     me.is_suspected(HIGH).nothing_else_happened();
     assert_eq!(me.view().leader, Some(leader(HIGH, OLD)));
     me.hear(LOW, claim(9, 1))
-        .sent(LOW, refuses(9, OLD, P).of(LOW))
+        .refused(LOW, 9, OLD, P)
         .nothing_else_happened();
 }
 
@@ -51,7 +51,7 @@ fn the_end_of_a_former_incarnation_voids_no_promise_to_the_present_one() {
     let mut me = again(Kit::vacant());
     assert!(me.machine.core.voter.promise.is_some());
     me.hear(LOW, claim(9, 1))
-        .sent(LOW, refuses(9, OLD, P).of(LOW))
+        .refused(LOW, 9, OLD, P)
         .nothing_else_happened();
 }
 
@@ -68,7 +68,7 @@ fn twin_ends(mut me: Kit) -> Kit {
 fn the_end_of_a_second_process_of_the_leaders_name_voids_no_promise_to_the_first() {
     let mut me = twin_ends(Kit::following());
     me.hear(LOW, claim(9, 1))
-        .sent(LOW, refuses(9, OLD, P).of(LOW))
+        .refused(LOW, 9, OLD, P)
         .nothing_else_happened();
     // The end of the leader's own incarnation voids the promise.
     me.told(|members| members.end_told(&id(HIGH), Incarnation(1)))

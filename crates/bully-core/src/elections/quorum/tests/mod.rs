@@ -260,6 +260,24 @@ impl StepEffects {
         self.next(&Effect::Send { to, message })
     }
 
+    /// Asserts that the agent refused to vote, and asks to wait. The matrix shows the other fields of the answer, so that a
+    /// new field changes no test.
+    #[track_caller]
+    fn refused(mut self, to: &str, term: u64, seen: u64, millis: u64) -> Self {
+        let Some(Effect::Send {
+            to: To::One(asker),
+            message: QuorumMessage::ClaimReply(reply),
+        }) = self.0.pop_front()
+        else {
+            panic!("no answer to a claim, then {self:?}");
+        };
+        let answer = (reply.granted, reply.term, reply.seen, reply.retry);
+        let retry = Duration::from_millis(millis).into();
+        assert_eq!(answer, (false, Term(term), Term(seen), retry));
+        assert_eq!(asker, to);
+        self
+    }
+
     /// Asserts that the agent made a record of this vote durable.
     #[track_caller]
     fn wrote(self, term: u64, voted_for: &str) -> Self {

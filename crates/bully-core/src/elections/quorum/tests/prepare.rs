@@ -180,14 +180,14 @@ fn a_voter_that_voted_ahead_goes_on_supporting_its_leader() {
 fn a_vote_ahead_is_a_vote_and_frees_no_promise() {
     let mut me = voted(LOW);
     me.hear(HIGH, ahead(OLD + 1, 9, ME))
-        .sent(HIGH, refuses(OLD + 1, OLD + 1, 0))
+        .refused(HIGH, OLD + 1, OLD + 1, 0)
         .nothing_else_happened();
     me.hear(HIGH, ahead(OLD + 1, 9, LOW))
         .sent(HIGH, grants(OLD + 1).of(LOW))
         .nothing_else_happened();
     for term in [OLD + 1, OLD + 2] {
         me.hear(LOW, claim(term, 1))
-            .sent(LOW, refuses(term, OLD + 1, P).of(LOW))
+            .refused(LOW, term, OLD + 1, P)
             .nothing_else_happened();
     }
 }

@@ -61,7 +61,7 @@ fn a_resignation_of_another_agent_voids_no_promise() {
     let mut me = Kit::following();
     me.hear(LOW, resign(50, Some(ME))).nothing_else_happened();
     me.hear(LOW, claim(51, 1))
-        .sent(LOW, refuses(51, OLD, P).of(LOW))
+        .refused(LOW, 51, OLD, P)
         .nothing_else_happened();
 }
 

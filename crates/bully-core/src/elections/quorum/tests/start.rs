@@ -20,7 +20,7 @@ fn a_voter_that_may_have_promised_something_abstains() {
     let effects = me.hear(LOW, claim(9, 1));
     assert!(!effects.writes());
     effects
-        .sent(LOW, refuses(9, OLD, 1).of(LOW))
+        .refused(LOW, 9, OLD, 1)
         .nothing_else_happened();
     me.later(1)
         .hear(LOW, claim(9, 1))

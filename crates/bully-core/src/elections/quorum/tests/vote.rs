@@ -7,7 +7,7 @@ use super::*;
 fn a_voter_votes_once_in_a_term() {
     let mut me = Kit::vacant().after(LOW, claim(4, 1));
     me.hear(HIGH, claim(4, 9))
-        .sent(HIGH, refuses(4, 4, 0).of(HIGH))
+        .refused(HIGH, 4, 4, 0)
         .nothing_else_happened();
     let again = me.hear(LOW, claim(4, 1));
     assert!(!again.writes(), "the same vote again");
@@ -25,7 +25,7 @@ fn a_released_promise_binds_no_voter() {
     };
     let mut me = Kit::following();
     me.hear(LOW, released(OLD - 1))
-        .sent(LOW, refuses(OLD + 1, OLD, P).of(LOW))
+        .refused(LOW, OLD + 1, OLD, P)
         .nothing_else_happened();
     me.hear(LOW, released(OLD)).wrote(OLD + 1, LOW).whatever();
     assert_eq!(me.machine.core.voter.promise, None);
@@ -38,7 +38,7 @@ fn a_new_incarnation_waits_for_the_promise_to_the_old_one() {
     me.begins(HIGH, 2).has_no_leader(OLD).whatever();
     assert!(!me.hear_incarnation(HIGH, 2, claim(9, 9)).writes());
     me.hear(LOW, claim(10, 1))
-        .sent(LOW, refuses(10, OLD, P).of(LOW))
+        .refused(LOW, 10, OLD, P)
         .nothing_else_happened();
     me.later(P);
     assert!(me.hear_incarnation(HIGH, 2, claim(11, 9)).writes());
