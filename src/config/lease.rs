@@ -14,14 +14,14 @@ use crate::{
     store::{OpenStore, StoreIdentity},
 };
 
-#[cfg(feature = "kubernetes")]
-use crate::register::KubernetesRegister;
-#[cfg(feature = "postgres")]
-use crate::register::PostgresRegister;
 #[cfg(all(feature = "tls", any(feature = "etcd", feature = "postgres")))]
 use crate::register::RegisterTls;
 #[cfg(feature = "etcd")]
 use crate::register::{EtcdBuilder, EtcdRegister};
+#[cfg(feature = "kubernetes")]
+use crate::register::{KubernetesBuilder, KubernetesRegister};
+#[cfg(feature = "postgres")]
+use crate::register::{PostgresBuilder, PostgresRegister};
 
 use super::{
     Config, ConfigError, RunError,
@@ -266,19 +266,8 @@ impl Config {
             return opened(FOLDER, FileRegister::open(folder));
         }
         #[cfg(feature = "postgres")]
-        if let Some(path) = &self.lease.postgres_url_file {
-            let mut builder = PostgresRegister::builder_from_file(path);
-            if let Some(schema) = &self.lease.postgres_schema {
-                builder = builder.schema(schema);
-            }
-            if self.lease.create_table {
-                builder = builder.create_table();
-            }
-            #[cfg(feature = "tls")]
-            if let Some(tls) = self.store_tls() {
-                builder = builder.tls(tls);
-            }
-            return opened(POSTGRES, builder.open());
+        if let Some(postgres) = self.postgres() {
+            return opened(POSTGRES, postgres.open());
         }
         #[cfg(feature = "etcd")]
         if !self.lease.etcd_endpoints.is_empty() {
@@ -286,20 +275,42 @@ impl Config {
         }
         #[cfg(feature = "kubernetes")]
         if self.lease.kubernetes {
-            let mut builder = KubernetesRegister::builder();
-            if let Some(path) = &self.lease.kubeconfig_file {
-                builder = builder.kubeconfig_file(path);
-            }
-            if let Some(namespace) = &self.lease.kubernetes_namespace {
-                builder = builder.namespace(namespace);
-            }
-            return opened(KUBERNETES, builder.open());
+            return opened(KUBERNETES, self.kubernetes().open());
         }
         Ok(None)
     }
 
+    #[cfg(feature = "postgres")]
+    pub(super) fn postgres(&self) -> Option<PostgresBuilder> {
+        let url_file = self.lease.postgres_url_file.as_ref()?;
+        let mut builder = PostgresRegister::builder_from_file(url_file);
+        if let Some(schema) = &self.lease.postgres_schema {
+            builder = builder.schema(schema);
+        }
+        if self.lease.create_table {
+            builder = builder.create_table();
+        }
+        #[cfg(feature = "tls")]
+        if let Some(tls) = self.store_tls() {
+            builder = builder.tls(tls);
+        }
+        Some(builder)
+    }
+
+    #[cfg(feature = "kubernetes")]
+    pub(super) fn kubernetes(&self) -> KubernetesBuilder {
+        let mut builder = KubernetesRegister::builder();
+        if let Some(path) = &self.lease.kubeconfig_file {
+            builder = builder.kubeconfig_file(path);
+        }
+        if let Some(namespace) = &self.lease.kubernetes_namespace {
+            builder = builder.namespace(namespace);
+        }
+        builder
+    }
+
     #[cfg(feature = "etcd")]
-    fn etcd(&self) -> Result<EtcdBuilder, RunError> {
+    pub(super) fn etcd(&self) -> Result<EtcdBuilder, RunError> {
         let lease = &self.lease;
         let mut builder = EtcdRegister::builder(&lease.etcd_endpoints);
         if let Some(path) = &lease.etcd_login_file {

@@ -157,47 +157,55 @@ mod tests {
         }
     }
 
-    #[test]
-    fn a_page_that_only_shows_takes_no_command() {
-        let refused = CommandRights::ReadOnly.admit(&local());
-        assert_eq!(refused, Err(AccessError::ReadOnly));
+    fn with(change: impl FnOnce(&mut CommandSender<'static>)) -> CommandSender<'static> {
+        let mut sender = local();
+        change(&mut sender);
+        sender
     }
 
     #[test]
-    fn without_a_token_this_host_alone_commands() {
-        assert_eq!(CommandRights::Loopback.admit(&local()), Ok(()));
-        assert_eq!(
-            CommandRights::Loopback.admit(&remote()),
-            Err(AccessError::NotLoopback)
-        );
+    fn a_sender_is_admitted_by_its_host_or_its_token() {
+        let bearing = |authorization| CommandSender {
+            authorization: Some(authorization),
+            ..remote()
+        };
         // A foreign name that resolves to loopback.
-        let rebound = CommandSender {
-            origin: Some("http://evil.example:8080"),
-            host: Some("evil.example:8080"),
-            ..local()
-        };
-        assert_eq!(
-            CommandRights::Loopback.admit(&rebound),
-            Err(AccessError::NotLoopback)
-        );
-        let nowhere = CommandSender {
-            peer: None,
-            ..local()
-        };
-        assert_eq!(
-            CommandRights::Loopback.admit(&nowhere),
-            Err(AccessError::NotLoopback)
-        );
+        let rebound = with(|sender| {
+            sender.origin = Some("http://evil.example:8080");
+            sender.host = Some("evil.example:8080");
+        });
+        let token = CommandRights::Token(Token::new(SECRET).unwrap());
+        let (shows, loopback) = (&CommandRights::ReadOnly, &CommandRights::Loopback);
+        let token = &token;
+        let not_loopback = Err(AccessError::NotLoopback);
+        for (rights, sender, expected) in [
+            (shows, local(), Err(AccessError::ReadOnly)),
+            (loopback, local(), Ok(())),
+            (loopback, remote(), not_loopback),
+            (loopback, rebound, not_loopback),
+            (loopback, with(|sender| sender.peer = None), not_loopback),
+            (token, local(), Err(AccessError::NoToken)),
+            (token, bearing(b"Bearer 0123456789abcdef"), Ok(())),
+            (
+                token,
+                bearing(b"Bearer 0123456789abcdeg"),
+                Err(AccessError::WrongToken),
+            ),
+            (
+                token,
+                bearing(b"0123456789abcdef"),
+                Err(AccessError::NoToken),
+            ),
+        ] {
+            assert_eq!(rights.admit(&sender), expected, "{rights:?}: {sender:?}");
+        }
     }
 
     #[test]
     fn a_page_of_another_origin_commands_nothing() {
         let token = CommandRights::Token(Token::new(SECRET).unwrap());
         for rights in [&CommandRights::Loopback, &token] {
-            let bare = CommandSender {
-                has_header: false,
-                ..local()
-            };
+            let bare = with(|sender| sender.has_header = false);
             assert_eq!(rights.admit(&bare), Err(AccessError::NoHeader));
             for origin in [
                 None,
@@ -206,17 +214,10 @@ mod tests {
                 Some("127.0.0.1:8080"),
                 Some("http://evil.example"),
             ] {
-                let foreign = CommandSender { origin, ..local() };
-                assert_eq!(
-                    rights.admit(&foreign),
-                    Err(AccessError::OtherOrigin),
-                    "{origin:?}"
-                );
+                let found = rights.admit(&with(|sender| sender.origin = origin));
+                assert_eq!(found, Err(AccessError::OtherOrigin), "{origin:?}");
             }
-            let hostless = CommandSender {
-                host: None,
-                ..local()
-            };
+            let hostless = with(|sender| sender.host = None);
             assert_eq!(rights.admit(&hostless), Err(AccessError::OtherOrigin));
         }
     }
@@ -235,25 +236,6 @@ mod tests {
         assert_eq!(told(None).must_not_be_foreign(), Ok(()));
         let foreign = told(Some("http://evil.example")).must_not_be_foreign();
         assert_eq!(foreign, Err(AccessError::OtherSite));
-    }
-
-    #[test]
-    fn with_a_token_those_who_know_it_command() {
-        let rights = CommandRights::Token(Token::new(SECRET).unwrap());
-        assert_eq!(rights.admit(&local()), Err(AccessError::NoToken));
-        let with = |authorization| CommandSender {
-            authorization: Some(authorization),
-            ..remote()
-        };
-        assert_eq!(rights.admit(&with(b"Bearer 0123456789abcdef")), Ok(()));
-        assert_eq!(
-            rights.admit(&with(b"Bearer 0123456789abcdeg")),
-            Err(AccessError::WrongToken)
-        );
-        assert_eq!(
-            rights.admit(&with(b"0123456789abcdef")),
-            Err(AccessError::NoToken)
-        );
     }
 
     #[test]

@@ -286,163 +286,44 @@ impl fmt::Display for Led<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::protocol::{ChangeError, Incarnation};
-
-    fn leader() -> Leader {
-        Leader {
-            id: AgentId::new("b").unwrap(),
-            incarnation: Incarnation(1 << 60),
-            term: Term(7),
-        }
-    }
 
     const LEADER: &str = r#"{"id":"b","incarnation":"1152921504606846976","term":"7"}"#;
 
-    fn check(outcome: &Outcome, json: &str, says: &str) {
-        let json = json.replace("LEADER", LEADER);
-        assert_eq!(serde_json::to_string(outcome).unwrap(), json);
-        assert_eq!(serde_json::from_str::<Outcome>(&json).unwrap(), *outcome);
-        assert!(outcome.to_string().contains(says), "{outcome}");
-    }
+    /// Each line has the JSON of an outcome, and a part of its sentence.
+    const OUTCOMES: &str = r#"
+        "handed_over","leader":LEADER | b leads in term 7
+        "led_by_another","asked":"c","leader":LEADER | b leads in term 7, not c
+        "led_again","term":"8" | elected again, in term 8
+        "voters_unknown" | the change may still be made
+        "unheard" | the agent may hang
+        "mark_removed","schedule":"nightly" | no mark of nightly any more
+        "score_set","score":[2,-5,0,0],"leader":null | the score is (2, -5), and no leader is known
+        "left","leader":LEADER | has left its group, and b leads in term 7
+        "left","leader":LEADER,"lacks":{"reachable":1,"all":2,"needed":2} | has no quorum now: 1 of its voters can be reached, and 2 are needed; start voters
+        "still_draining","term":"7" | the agent hands over, and its work in term 7
+        "voters_changed","epoch":4,"voters":["b","c"],"already":false | the voters are now b c, in epoch 4; this even number
+        "voters_changed","epoch":4,"voters":["b"],"already":true | the voters are those already: b, in epoch 4
+        "voters_changed","epoch":4,"voters":["b","c"],"already":false,"removed":"d" | loses its links: stop d, or add its node to the peers
+        "refused","reason":"no_mark","schedule":"nightly" | check the name
+        "refused","reason":"agent_ended" | the agent has ended: start it again
+        "refused","reason":"not_leading","leader":LEADER | the agent does not lead: b leads, so command that agent
+        "refused","reason":"not_leading","leader":LEADER,"about":"http://b" | the agent does not lead: b leads (http://b), so
+        "refused","reason":"no_member","to":"c" | the group has no member c: name a member
+        "refused","reason":"no_successor","to":"c" | c cannot take over
+        "refused","reason":"leads_already","to":"b" | b leads already
+        "refused","reason":"no_agent","agents":["g/a"] | no agent of this node fits the command: name one of g/a
+        "refused","reason":"voters","why":{"not_seen":{"id":"d"}} | the voters are not changed: the leader has not heard d as a learner
+        "refused","reason":"voters","why":"under_way" | ask again later
+    "#;
 
     #[test]
     fn outcomes_as_json_and_as_sentences() {
-        let (leader, asked) = (leader(), AgentId::new("c").unwrap());
-        check(
-            &Outcome::HandedOver {
-                leader: leader.clone(),
-            },
-            r#"{"became":"handed_over","leader":LEADER}"#,
-            "b leads in term 7",
-        );
-        check(
-            &Outcome::LedByAnother { asked, leader },
-            r#"{"became":"led_by_another","asked":"c","leader":LEADER}"#,
-            "b leads in term 7, not c",
-        );
-        check(
-            &Outcome::LedAgain { term: Term(8) },
-            r#"{"became":"led_again","term":"8"}"#,
-            "elected again, in term 8",
-        );
-        let unknown = Outcome::VotersUnknown;
-        let json = r#"{"became":"voters_unknown"}"#;
-        check(&unknown, json, "the change may still be made");
-        check(
-            &Outcome::Unheard,
-            r#"{"became":"unheard"}"#,
-            "the agent may hang",
-        );
-        let schedule = || AgentId::new("nightly").unwrap();
-        check(
-            &Outcome::MarkRemoved {
-                schedule: schedule(),
-            },
-            r#"{"became":"mark_removed","schedule":"nightly"}"#,
-            "no mark of nightly any more",
-        );
-        check(
-            &Outcome::Refused(CommandRefusal::NoMark {
-                schedule: schedule(),
-            }),
-            r#"{"became":"refused","reason":"no_mark","schedule":"nightly"}"#,
-            "check the name",
-        );
-    }
-
-    #[test]
-    fn outcomes_of_scores_ends_and_voters() {
-        let some = Some(leader());
-        check(
-            &Outcome::ScoreSet {
-                score: Score::from((2, -5)),
-                leader: None,
-            },
-            r#"{"became":"score_set","score":[2,-5,0,0],"leader":null}"#,
-            "the score is (2, -5), and no leader is known",
-        );
-        check(
-            &Outcome::Left {
-                leader: some.clone(),
-                lacks: None,
-            },
-            r#"{"became":"left","leader":LEADER}"#,
-            "has left its group, and b leads in term 7",
-        );
-        check(
-            &Outcome::Left {
-                leader: some,
-                lacks: Some(VoterCount {
-                    reachable: 1,
-                    all: 2,
-                    needed: 2,
-                }),
-            },
-            r#"{"became":"left","leader":LEADER,"lacks":{"reachable":1,"all":2,"needed":2}}"#,
-            "has no quorum now: 1 of its voters can be reached, and 2 are needed; start voters",
-        );
-        let voters = ["b", "c"].map(|name| AgentId::new(name).unwrap()).to_vec();
-        check(
-            &Outcome::VotersChanged {
-                epoch: 4,
-                voters: voters.clone(),
-                already: false,
-                removed: None,
-            },
-            r#"{"became":"voters_changed","epoch":4,"voters":["b","c"],"already":false}"#,
-            "the voters are now b c, in epoch 4; this even number",
-        );
-        check(
-            &Outcome::VotersChanged {
-                epoch: 4,
-                voters,
-                already: false,
-                removed: Some(AgentId::new("d").unwrap()),
-            },
-            r#"{"became":"voters_changed","epoch":4,"voters":["b","c"],"already":false,"removed":"d"}"#,
-            "loses its links: stop d, or add its node to the peers",
-        );
-    }
-
-    #[test]
-    fn refusals_as_json_and_as_sentences() {
-        check(
-            &Outcome::Refused(CommandRefusal::NotLeading {
-                leader: Some(leader()),
-                about: None,
-            }),
-            r#"{"became":"refused","reason":"not_leading","leader":LEADER}"#,
-            "the agent does not lead: b leads, so command that agent",
-        );
-        check(
-            &Outcome::Refused(CommandRefusal::NoSuccessor {
-                to: AgentId::new("c").unwrap(),
-            }),
-            r#"{"became":"refused","reason":"no_successor","to":"c"}"#,
-            "c cannot take over",
-        );
-        check(
-            &Outcome::Refused(CommandRefusal::LeadsAlready {
-                to: AgentId::new("b").unwrap(),
-            }),
-            r#"{"became":"refused","reason":"leads_already","to":"b"}"#,
-            "b leads already",
-        );
-        check(
-            &Outcome::Refused(CommandRefusal::Voters {
-                why: ChangeError::NotSeen {
-                    id: AgentId::new("d").unwrap(),
-                },
-            }),
-            r#"{"became":"refused","reason":"voters","why":{"not_seen":{"id":"d"}}}"#,
-            "the voters are not changed: the leader has not heard d as a learner",
-        );
-        check(
-            &Outcome::Refused(CommandRefusal::Voters {
-                why: ChangeError::UnderWay,
-            }),
-            r#"{"became":"refused","reason":"voters","why":"under_way"}"#,
-            "ask again later",
-        );
+        for row in OUTCOMES.trim().lines() {
+            let (json, says) = row.trim().split_once(" | ").unwrap();
+            let json = format!("{{\"became\":{}}}", json.replace("LEADER", LEADER));
+            let outcome: Outcome = serde_json::from_str(&json).unwrap();
+            assert_eq!(serde_json::to_string(&outcome).unwrap(), json);
+            assert!(outcome.to_string().contains(says), "{outcome}");
+        }
     }
 }

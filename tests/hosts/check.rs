@@ -117,27 +117,20 @@ mod tests {
     }
 
     #[test]
-    fn leaders_one_after_the_other_are_fine() {
-        let lines = [
-            works(0, 1, 10),
-            works(0, 1, 20),
-            works(1, 2, 21),
-            works(1, 2, 30),
-        ];
-        assert!(one_leader(&lines).is_ok());
-        assert_eq!(contested(&lines), 0);
-    }
-
-    #[test]
-    fn two_leaders_at_once_are_found() {
-        let lines = [
-            works(0, 1, 10),
-            works(1, 2, 15),
-            works(0, 1, 20),
-            works(1, 2, 30),
-        ];
-        assert!(one_leader(&lines).is_err());
-        assert_eq!(contested(&lines), 5);
+    fn two_leaders_at_once_and_one_term_for_two_leaders_are_found() {
+        let in_turn = [(0, 1, 10), (0, 1, 20), (1, 2, 21), (1, 2, 30)];
+        let at_once = [(0, 1, 10), (1, 2, 15), (0, 1, 20), (1, 2, 30)];
+        let of_one_term = [(0, 1, 10), (1, 1, 20)];
+        for (leads, is_fine, both) in [
+            (&in_turn[..], true, 0),
+            (&at_once, false, 5),
+            (&of_one_term, false, 0),
+        ] {
+            let lines = leads.iter().map(|(host, term, t)| works(*host, *term, *t));
+            let lines: Vec<_> = lines.collect();
+            let found = (one_leader(&lines).is_ok(), contested(&lines));
+            assert_eq!(found, (is_fine, both), "{leads:?}");
+        }
     }
 
     #[test]
@@ -156,10 +149,5 @@ mod tests {
         ];
         assert!(one_list(&[old.clone(), new.clone(), old.clone(), new.clone()]).is_ok());
         assert!(one_list(&[old, new, other]).is_err());
-    }
-
-    #[test]
-    fn one_term_for_two_leaders_is_found() {
-        assert!(one_leader(&[works(0, 1, 10), works(1, 1, 20)]).is_err());
     }
 }

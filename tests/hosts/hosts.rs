@@ -6,8 +6,8 @@
 //! ```
 //!
 //! It needs root, and the Debian packages iproute2 and nftables. `--list` prints the names of the scenarios, `--few`
-//! runs the scenarios that every change has to pass, and names run the named ones. `--nemesis SECONDS` draws faults by
-//! a seed; `--operations SECONDS` also draws commands of operators.
+//! runs the scenarios that every change has to pass, and names run the named ones. `--operations SECONDS` draws faults
+//! and commands of operators by a seed.
 #![expect(
     clippy::print_stdout,
     clippy::indexing_slicing,
@@ -18,79 +18,49 @@
 mod check;
 mod cluster;
 mod log;
-mod nemesis;
 mod net;
 mod operations;
 mod scenarios;
 mod voters;
 mod wrong;
 
-use std::{env, path::PathBuf, process::ExitCode, time::Instant};
+use std::{path::PathBuf, process::ExitCode, time::Instant};
+
+use clap::Parser;
 
 use scenarios::Scenario;
 use wrong::Wrong;
 
-fn main() -> ExitCode {
-    match ordered() {
-        Ok(order) => carry_out(&order),
-        Err(wrong) => {
-            println!("hosts: {wrong}");
-            ExitCode::from(2)
-        }
-    }
-}
-
-/// The work that the command line asks for.
+/// Plays faults on real processes of the node example, each on a host of its own.
+#[derive(Debug, Parser)]
 struct Order {
+    /// The program of the nodes.
+    #[arg(long, default_value = "target/release/examples/node")]
     node: PathBuf,
-    scenarios: Vec<&'static Scenario>,
-    nemesis: Option<u64>,
+    /// Plays the scenarios that every change has to pass.
+    #[arg(long)]
+    few: bool,
+    /// Draws faults and commands of operators for so many seconds.
+    #[arg(long, value_name = "SECONDS")]
     operations: Option<u64>,
+    #[arg(long, default_value_t = 1)]
     seed: u64,
+    /// Prints the names of the scenarios.
+    #[arg(long)]
     list: bool,
+    /// The scenarios to play; without a name and without `--operations`, all of them.
+    #[arg(value_parser = scenarios::named)]
+    scenarios: Vec<&'static Scenario>,
 }
 
-fn ordered() -> Result<Order, Wrong> {
-    let mut order = Order {
-        node: PathBuf::from("target/release/examples/node"),
-        scenarios: Vec::new(),
-        nemesis: None,
-        operations: None,
-        seed: 1,
-        list: false,
-    };
-    let mut few = false;
-    let mut arguments = env::args().skip(1);
-    let number = |text: Option<String>| {
-        let text = text.and_then(|text| text.parse().ok());
-        text.ok_or_else(|| {
-            Wrong(String::from(
-                "give a number after --nemesis, --operations and --seed",
-            ))
-        })
-    };
-    while let Some(argument) = arguments.next() {
-        match argument.as_str() {
-            "--node" => order.node = arguments.next().unwrap_or_default().into(),
-            "--few" => few = true,
-            "--list" => order.list = true,
-            "--seed" => order.seed = number(arguments.next())?,
-            "--nemesis" => order.nemesis = Some(number(arguments.next())?),
-            "--operations" => order.operations = Some(number(arguments.next())?),
-            name => order.scenarios.push(
-                scenarios::ALL
-                    .iter()
-                    .find(|scenario| scenario.name == name)
-                    .ok_or_else(|| Wrong(format!("there is no {name}: see --list")))?,
-            ),
-        }
-    }
-    let drawn = order.nemesis.or(order.operations);
-    if few || order.scenarios.is_empty() && drawn.is_none() {
-        let chosen = scenarios::ALL.iter().filter(|one| one.first || !few);
+fn main() -> ExitCode {
+    let mut order = Order::parse();
+    if order.few || order.scenarios.is_empty() && order.operations.is_none() {
+        let chosen = scenarios::ALL.iter();
+        let chosen = chosen.filter(|one| one.is_first() || !order.few);
         order.scenarios.extend(chosen);
     }
-    Ok(order)
+    carry_out(&order)
 }
 
 fn carry_out(order: &Order) -> ExitCode {
@@ -123,11 +93,6 @@ fn carry_out(order: &Order) -> ExitCode {
         tell(scenario.name, began, scenario.run(&order.node));
     }
     let seed = order.seed;
-    if let Some(seconds) = order.nemesis {
-        let began = Instant::now();
-        let outcome = nemesis::run(&order.node, seconds, seed);
-        tell(&format!("nemesis, seed {seed}"), began, outcome);
-    }
     if let Some(seconds) = order.operations {
         let began = Instant::now();
         let outcome = operations::run(&order.node, seconds, seed);

@@ -14,7 +14,6 @@ use std::{
 use crate::{
     Wrong,
     cluster::{Setting, name},
-    nemesis::Random,
     net::{Hosts, Net},
     voters::Electorate,
 };
@@ -189,5 +188,24 @@ impl Operated {
             }
         }
         Ok(())
+    }
+}
+
+/// `SplitMix64`: the same seed draws the same faults.
+pub(crate) struct Random(u64);
+
+impl Random {
+    fn below(&mut self, limit: u64) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut z = self.0;
+        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        (z ^ (z >> 31)) % limit
+    }
+
+    /// Returns a random index into a list of length `len`; 0 if the list is empty.
+    pub(crate) fn up_to(&mut self, len: usize) -> usize {
+        let limit = u64::try_from(len).unwrap_or(1).max(1);
+        usize::try_from(self.below(limit)).unwrap_or(0)
     }
 }

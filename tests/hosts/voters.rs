@@ -15,8 +15,8 @@ use crate::{
     Wrong,
     cluster::{Place, SOON},
     log::Line,
-    nemesis::Random,
     net::Hosts,
+    operations::Random,
 };
 
 /// Smallest number of voters: with two of them no voter may be down.

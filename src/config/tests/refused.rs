@@ -117,38 +117,6 @@ fn with_env(pairs: &[(&str, &str)]) -> Result<Config, ConfigError> {
 }
 
 #[test]
-fn variables_are_put_over_the_file() {
-    let config = with_env(&[
-        ("JOBS_NODE", "api-0"),
-        ("JOBS_SCORE", "2,-50"),
-        ("JOBS_LISTEN", "0.0.0.0:7400"),
-        ("JOBS_PEERS", "api-1=api-1.api:7400, api-2"),
-        ("JOBS_DANGEROUS_PLAINTEXT", "true"),
-        ("JOBS_QUORUM_VOTERS", "api-0,api-1,api-2"),
-        ("JOBS_QUORUM_STORE_FILE", "/data/vote"),
-        ("JOBS_TIMINGS_PRESET", "lan"),
-        ("JOBS_LIMITS_QUEUE", "2097152"),
-        ("NODE", "other"),
-        ("JOBSNODE", "other"),
-    ])
-    .unwrap();
-    config.check().unwrap();
-    assert_eq!(
-        (config.node.as_str(), config.group.as_str()),
-        ("api-0", "jobs")
-    );
-    assert_eq!(config.score, (2, -50).into());
-    assert_eq!(config.peers[0].address.as_deref(), Some("api-1.api:7400"));
-    assert_eq!(
-        (config.peers[1].node.as_str(), &config.peers[1].address),
-        ("api-2", &None)
-    );
-    assert_eq!(config.quorum.voters.len(), 3);
-    assert_eq!(config.limits.queue, Some(2_097_152));
-    assert_eq!(with_env(&[("JOBS_PEERS", "")]).unwrap().peers, []);
-}
-
-#[test]
 fn a_variable_that_is_wrong_is_named_as_it_is_called() {
     for (name, value, expected) in [
         (

@@ -117,9 +117,13 @@ fn with_env(config: &Config, variables: &[(&str, &str)]) -> Result<Config, Confi
 /// The text of a variable has no quotes, so the type of the key decides its meaning.
 #[test]
 fn the_text_of_a_variable_is_read_as_its_key_needs_it() {
+    let mut file = Config::new("file", "file");
+    file.cluster = "file".to_owned();
     let read = with_env(
-        &Config::default(),
+        &file,
         &[
+            ("NODE", "other"),
+            ("PNODE", "other"),
             ("P_NODE", "1"),
             ("P_GROUP", "true"),
             ("P_ABOUT", "1,2"),
@@ -129,10 +133,11 @@ fn the_text_of_a_variable_is_read_as_its_key_needs_it() {
             ("P_DRAIN", "500ms"),
             ("P_QUORUM_VOTERS", "1,true,a"),
             ("P_QUORUM_EPOCH", "7"),
-            ("P_PEERS", "1,true=b:1"),
+            ("P_PEERS", "1, true=b:1"),
         ],
     );
     let mut expected = Config::new("1", "true");
+    expected.cluster = "file".to_owned();
     expected.about = Some("1,2".to_owned());
     expected.score = 5.into();
     expected.margin = Some((1, 2).into());
@@ -141,6 +146,7 @@ fn the_text_of_a_variable_is_read_as_its_key_needs_it() {
     expected.quorum.epoch = 7;
     expected.peers = vec![PeerSettings::inbound("1"), PeerSettings::new("true", "b:1")];
     assert_eq!(read.unwrap(), expected);
+    assert_eq!(with_env(&expected, &[("P_PEERS", "")]).unwrap().peers, []);
 }
 
 #[test]

@@ -157,12 +157,6 @@ pub(super) fn ranked<E: Election>(cluster: &Cluster<E>) -> Vec<AgentId> {
 mod tests {
     use super::*;
 
-    #[test]
-    fn messages_of_an_election_that_is_over_are_traffic_and_nothing_else_is() {
-        assert!(is_traffic(&Obstacle::Busy));
-        assert!(is_traffic(&Obstacle::UnderWay { messages: 4 }));
-    }
-
     fn because(cut: &Separations, away: &[&str]) -> NotLeading {
         let mut finding = Finding::Outranked {
             leader: "a".parse().unwrap(),

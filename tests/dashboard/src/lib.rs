@@ -39,7 +39,6 @@ use serde_json::Value;
 
 pub mod browser;
 pub mod hosts;
-pub mod node;
 pub mod rust_test;
 pub mod simulated;
 #[path = "../../support/told.rs"]
@@ -50,9 +49,6 @@ pub use told::Told;
 
 /// Longest time for which a test waits for one thing.
 pub const SOON: Duration = Duration::from_secs(20);
-
-/// Token of every page in these tests that has one.
-pub const TOKEN: &str = "0123456789abcdef0123";
 
 /// Starts two agents of the group: `low`, and `high` with the higher score.
 pub fn low_and_high(group: &Group) -> [BullyHandle; 2] {
@@ -90,20 +86,6 @@ pub fn stage<E: Election>(
     cluster: impl FnOnce() -> ClusterBuilder<E> + Send + 'static,
 ) -> (Dashboard, JoinHandle<Option<Chosen>>) {
     played(async move |stage| stage.play(begun(cluster())).await)
-}
-
-/// Plays a cluster as [`stage`] does, but lets it settle first and then makes its network slower.
-pub fn settled(
-    cluster: impl FnOnce() -> ClusterBuilder + Send + 'static,
-) -> (Dashboard, JoinHandle<Option<Chosen>>) {
-    played(async move |stage| {
-        let mut cluster = cluster().start().expect("a cluster");
-        cluster.settle().await.expect("it settles");
-        let slow =
-            Conditions::builder().delay(Duration::from_millis(10)..=Duration::from_millis(30));
-        cluster.set_network(slow.build().expect("a network"));
-        stage.play(cluster).await
-    })
 }
 
 /// Plays a quorum election with `voters` agents, as [`stage`] does.
@@ -187,7 +169,7 @@ pub async fn led(
 ) -> (Dashboard, Viewer, JoinHandle<Option<Chosen>>) {
     done(&page, &format!(r#"{{"speed":{speed}}}"#)).await;
     let mut viewer = Viewer::new(&page).await.expect("a place");
-    viewer.until("it leads", |v| v.leaders() == [leader]).await;
+    viewer.led_by(&[leader]).await;
     (page, viewer, thread)
 }
 
@@ -322,6 +304,12 @@ impl Viewer {
         });
         let met = met.await.is_ok();
         assert!(met, "{what}: {:#} {:?}", self.moment, self.said.last());
+    }
+
+    /// Reads events until exactly these agents lead.
+    pub async fn led_by(&mut self, leaders: &[&str]) {
+        let what = format!("led by {leaders:?}");
+        self.until(&what, |v| v.leaders() == leaders).await;
     }
 
     async fn read(&mut self) {

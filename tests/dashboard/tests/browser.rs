@@ -6,8 +6,8 @@ mod recordings;
 
 use actix_bully::{Group, dashboard::Dashboard, operate::Operated, testkit::cluster::Cluster};
 use actix_bully_dashboard_tests::{
-    browser::{Browser, CONTRAST, LEADER},
-    command, done, five, low_and_high, quorum, run, side_by_side, stage,
+    browser::{Browser, LEADER},
+    command, done, five_led, get, low_and_high, quorum, run, side_by_side, stage,
 };
 
 #[test]
@@ -29,6 +29,11 @@ fn the_page_shows_who_leads_and_who_leads_after_a_crash() {
         browser.led_by("agent-4").await;
         browser.until("return [...document.querySelectorAll('[data-id=election]')].some((row) => row.textContent.includes('agent-5 crashes'))").await;
         browser.until("return document.querySelector('[data-id=\"row:agent-4\"]').className.includes('leads')").await;
+        browser.wait("[data-id='kind:elected']").await;
+        // The filter keeps the lines of the log that contain the word.
+        let filter = browser.wait("[data-id=filter]").await;
+        filter.send_keys("crashes").await.unwrap();
+        browser.until("const lines = [...document.querySelectorAll('[data-id=event]')]; return lines.length > 0 && lines.every((line) => line.textContent.includes('crashes'))").await;
         // The page shows the reason of a refusal.
         browser
             .script("command({ command: 'crash agent-5' })")
@@ -57,6 +62,22 @@ fn a_page_of_a_running_node_shows_and_offers_no_commands() {
         // The page is live: it shows the next leader without a reload.
         high.step_down(None).unwrap();
         browser.led_by("low").await;
+        // The run of a node does not go on from a moment of its past, or of a recording.
+        browser
+            .until("return by('here').hidden && by('here-said').hidden")
+            .await;
+        browser.script("look(0)").await;
+        browser
+            .until("return !isLive() && by('here').hidden && !by('here-said').hidden")
+            .await;
+        assert_eq!(
+            browser.text("[data-id=here-said]").await,
+            "No run goes on live from here: a running node cannot be played again, as a stage can."
+        );
+        let (stage, _viewer, _thread) = five_led(5).await;
+        let text = get(&stage, "/copies/run.jsonl").await.text;
+        browser.play("run.jsonl", &text).await;
+        browser.until("return by('here').hidden && by('here-said').textContent.includes('only the page of a stage')").await;
         browser.end().await;
     });
 }
@@ -87,68 +108,32 @@ fn partitions_and_cut_links_are_drawn_and_heal() {
 }
 
 #[test]
-fn messages_travel_and_the_timeline_goes_back() {
-    run(async {
-        let (page, _thread) = stage(five);
-        let browser = Browser::of(&page, &[]).await;
-        browser.wait(LEADER).await;
-        // An observer in the page notes the arrows: an arrow may be gone before a look from outside would find it.
-        browser.script("window.seen = new Set(); new MutationObserver((all) => { for (const one of all) for (const node of one.addedNodes) \
-            if (node.classList && node.classList.contains('flight')) window.seen.add(node.getAttribute('class')); }) \
-            .observe(document.querySelector('[data-id=ring]'), { childList: true, subtree: true })").await;
-        command(&page, r#"{"command":"crash agent-5"}"#).await;
-        browser.led_by("agent-4").await;
-        browser.until("return window.seen.size > 0").await;
-        browser.wait("[data-id='kind:elected']").await;
-        browser.until("return [...document.querySelectorAll('[data-id=event]')].some((line) => line.textContent.includes('agent-5crashes') || line.textContent.includes('agent-5 crashes'))").await;
-        browser.script("const scrub = document.querySelector('[data-id=scrub]'); scrub.value = 0; scrub.dispatchEvent(new Event('input'))").await;
-        browser
-            .wait("[data-id='agent:agent-5']:not([data-state=down])")
-            .await;
-        browser.click("[data-id=live]").await;
-        browser
-            .wait("[data-id='agent:agent-5'][data-state=down]")
-            .await;
-        // The filter keeps the lines that contain the word.
-        browser
-            .wait("[data-id=filter]")
-            .await
-            .send_keys("crashes")
-            .await
-            .unwrap();
-        browser.until("const lines = [...document.querySelectorAll('[data-id=event]')]; return lines.length > 0 && lines.every((line) => line.textContent.includes('crashes'))").await;
-        browser.end().await;
-    });
-}
-
-#[test]
 fn a_keyboard_is_enough() {
     run(async {
         let (browser, _page) = Browser::of_five(5).await;
-        // The tab key leads to the one agent in the ring that takes the focus. The arrow keys lead from there to
-        // another agent.
-        let in_ring = "return document.activeElement.closest('[data-id=ring] .agent') !== null";
-        for _ in 0..40 {
-            if browser.script(in_ring).await == true {
-                break;
+        // The tab key leads to each control.
+        let tab_to = async |script: &str| {
+            for _ in 0..80 {
+                if browser.script(script).await == true {
+                    return;
+                }
+                browser.press("\u{e004}").await;
             }
-            browser.press("\u{e004}").await;
-        }
-        assert_eq!(browser.script(in_ring).await, true, "tabs lead to the ring");
+            panic!("no key leads to {script}");
+        };
+        let press = async |what: &str| {
+            let is_there = "document.activeElement.closest('[data-id]')?.getAttribute('data-id')";
+            tab_to(&format!("return {is_there} === '{what}'")).await;
+            browser.press("\u{e007}").await;
+        };
+        // One agent in the ring takes the focus. The arrow keys lead from there to another agent.
+        tab_to("return document.activeElement.closest('[data-id=ring] .agent') !== null").await;
         browser.press("\u{e010}").await;
-        let focused = "return document.activeElement.closest('[data-id]')?.getAttribute('data-id')";
-        assert_eq!(browser.script(focused).await, "agent:agent-5");
         let named = "const at = document.activeElement; return at.getAttribute('role') === 'button' && at.getAttribute('aria-label').startsWith('agent-5, leader, term ')";
         browser.until(named).await;
         browser.press("\u{e007}").await;
         browser.until("return document.querySelector('[data-id=\"agent:agent-5\"] [role=button]').getAttribute('aria-pressed') === 'true'").await;
-        for _ in 0..40 {
-            if browser.script(focused).await == "do:crash" {
-                break;
-            }
-            browser.press("\u{e004}").await;
-        }
-        browser.press("\u{e007}").await;
+        press("do:crash").await;
         browser.led_by("agent-4").await;
         // The pressed button is now disabled, so the focus has moved to an enabled control.
         browser.until("return document.activeElement.closest('[data-id=chosen]') !== null && !document.activeElement.disabled").await;
@@ -156,6 +141,17 @@ fn a_keyboard_is_enough() {
         let nameless = "return [...document.querySelectorAll('button, input, select')].filter((one) => !one.closest('[hidden]') && \
             !(one.textContent || one.getAttribute('aria-label') || (one.labels && one.labels.length && one.labels[0].textContent))).length === 0";
         browser.until(nameless).await;
+        browser
+            .script("document.querySelector('.skip').focus()")
+            .await;
+        press("halve").await;
+        browser.wait("[data-id=wall]").await;
+        press("heal").await;
+        browser.counts("wall", 0).await;
+        press("scenario:flapping").await;
+        browser.says("plays", "three times").await;
+        press("back").await;
+        browser.until("return state.shown !== null").await;
         browser.end().await;
     });
 }
@@ -190,6 +186,8 @@ fn two_hundred_agents_are_shown_and_nothing_moves_for_those_who_ask_for_calm() {
         let browser = Browser::of(&page, &["--force-prefers-reduced-motion"]).await;
         browser.led_by("agent-200").await;
         browser.until("return document.querySelectorAll('.agent').length === 200 && document.querySelectorAll('[data-id=table] tr').length === 200").await;
+        browser.click("[data-id='row:agent-50'] button").await;
+        browser.until("return state.chosen === 'agent-50'").await;
         browser.script("window.arrows = window.moves = 0; new MutationObserver((all) => { for (const one of all) { \
             if (one.type === 'childList') window.arrows += one.addedNodes.length; \
             else if (one.oldValue && one.oldValue !== one.target.getAttribute('transform')) window.moves += 1; } }) \
@@ -240,61 +238,6 @@ fn voters_are_added_replaced_and_removed_by_a_click() {
         browser.select("agent-2").await;
         browser.click("[data-id='do:remove-from-the-voters']").await;
         kind("agent-2", "learner").await;
-        browser.end().await;
-    });
-}
-
-#[test]
-fn texts_can_be_read_and_roles_are_told_in_light_and_in_dark() {
-    run(async {
-        let (browser, page) = Browser::of_five(5).await;
-        command(&page, r#"{"command":"isolate agent-2"}"#).await;
-        command(&page, r#"{"command":"crash agent-1"}"#).await;
-        command(&page, r#"{"command":"cut agent-3 > agent-4"}"#).await;
-        browser.wait("[data-id=cut]").await;
-        browser.select("agent-5").await;
-        browser.script("answer('This is refused.')").await;
-        for theme in ["light", "dark"] {
-            browser.script(&format!("setTheme('{theme}')")).await;
-            browser.judge(theme).await;
-        }
-        // The script finds a text with too little contrast.
-        browser
-            .script("document.body.style.setProperty('--ink', '#999999'); document.body.style.setProperty('--card', '#aaaaaa')")
-            .await;
-        let faint = browser.script(CONTRAST).await;
-        assert!(!faint.as_array().unwrap().is_empty());
-        browser
-            .script("document.body.removeAttribute('style')")
-            .await;
-        browser.end().await;
-    });
-}
-
-#[test]
-fn faults_need_no_pointer() {
-    run(async {
-        let (browser, _page) = Browser::of_five(5).await;
-        // Presses a control by the keyboard: the tab key leads to it, and Enter presses it.
-        let press = async |what: &str| {
-            for _ in 0..80 {
-                let focused =
-                    "return document.activeElement.closest('[data-id]')?.getAttribute('data-id')";
-                if browser.script(focused).await == what {
-                    return browser.press("\u{e007}").await;
-                }
-                browser.press("\u{e004}").await;
-            }
-            panic!("no key leads to {what}");
-        };
-        press("halve").await;
-        browser.wait("[data-id=wall]").await;
-        press("heal").await;
-        browser.counts("wall", 0).await;
-        press("scenario:flapping").await;
-        browser.says("plays", "three times").await;
-        press("back").await;
-        browser.until("return state.shown !== null").await;
         browser.end().await;
     });
 }

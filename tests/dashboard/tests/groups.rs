@@ -27,33 +27,14 @@ const SHOWN: &str = "drawStrip(); return [by('status').textContent, document.tit
     [...document.querySelectorAll('#why p')].map((one) => one.textContent), by('strip').lastElementChild.getAttribute('class')]";
 
 #[test]
-fn groups_with_a_leader_each_are_no_alarm() {
-    run(async {
-        let browser = Browser::of(&page(&[("orders", true), ("reports", true)]), &[]).await;
-        browser
-            .until("return [...document.querySelectorAll('[data-id^=\"group:\"] p')].map((one) => one.textContent).join() === 'api-2 leads,api-2 leads'")
-            .await;
-        browser.until("return state.past.length > 1 && [...document.querySelectorAll('.group')].every((one) => one.className === 'group none')").await;
-        let shown = browser.script(SHOWN).await;
-        assert_eq!(shown[0], "orders: api-2 leads in term 1");
-        assert_eq!(shown[1], "orders: api-2 leads");
-        assert_eq!(shown[2], "Election of orders, reports");
-        assert!(shown[5].as_str().unwrap().starts_with("led"), "{shown}");
-        browser.end().await;
-    });
-}
-
-#[test]
 fn the_group_without_a_leader_comes_first_and_says_for_how_long() {
     run(async {
-        let mut groups: Vec<(String, bool)> =
-            (1..=5).map(|n| (format!("group-{n}"), true)).collect();
-        groups[4].1 = false;
-        let named: Vec<(&str, bool)> = groups
-            .iter()
-            .map(|(name, led)| (name.as_str(), *led))
-            .collect();
-        let browser = Browser::of(&page(&named), &[]).await;
+        let leds = [true, true, true, true, false];
+        let named = ["group-1", "group-2", "group-3", "group-4", "group-5"];
+        let groups: Vec<_> = named.into_iter().zip(leds).collect();
+        let browser = Browser::of(&page(&groups), &[]).await;
+        // The groups that have a leader are no alarm.
+        browser.until("return [...document.querySelectorAll('.group.none p')].map((one) => one.textContent).join() === 'api-2 leads,api-2 leads,api-2 leads,api-2 leads'").await;
         browser
             .until("return document.title.match(/^group-5: no leader for [1-9] s$/) !== null")
             .await;
@@ -80,78 +61,35 @@ fn the_group_without_a_leader_comes_first_and_says_for_how_long() {
     });
 }
 
-/// A group, its agents, the time, whether the leases of its leaders have run out, and the two expected texts.
-type Words = (Value, Value, u64, bool, &'static str, &'static str);
-
-fn words() -> Vec<Words> {
-    let agent = |name: &str, leads: bool, state: &str| json!({ "name": name, "leads": leads, "state": state, "term": "7" });
-    let group = |trouble: &str| json!({ "name": "orders", "trouble": trouble, "since_ms": 1_000 });
-    let two = json!([agent("a", true, "up"), agent("b", false, "suspect")]);
-    vec![
-        (
-            group("no_leader"),
-            json!([agent("a", false, "up")]),
-            20_000,
-            false,
-            "no leader for 19 s",
-            "No agent leads",
-        ),
-        (
-            group("several_leaders"),
-            json!([agent("a", true, "up"), agent("b", true, "up")]),
-            200_000,
-            false,
-            "2 leaders for 3 min 19 s",
-            "2 agents consider themselves leader: a, b",
-        ),
-        (
-            group("few_voters"),
-            two.clone(),
-            4_000_000,
-            false,
-            "a leads, but too few voters for 1 h 6 min",
-            "a leads in term 7; too few voters can be reached; 1 of 2 not up",
-        ),
-        (
-            group("away"),
-            two.clone(),
-            2_000,
-            false,
-            "a leads; 1 of 2 not up for 1 s",
-            "a leads in term 7; 1 of 2 not up",
-        ),
-        (
-            group("away"),
-            json!([agent("b", false, "suspect")]),
-            2_000,
-            false,
-            "its leader is not among the agents shown; 1 of 1 not up for 1 s",
-            "its leader is not among the agents shown; 1 of 1 not up",
-        ),
-        (
-            group("none"),
-            json!([agent("a", true, "up")]),
-            2_000,
-            true,
-            "a led, its lease has run out",
-            "a led in term 7 when last heard, and its lease has run out",
-        ),
-    ]
-}
+/// Each row has the trouble of a group, its agents, the time in seconds, whether the leases of its leaders have run out,
+/// and the two expected texts. An agent has a name, whether it leads, and its state.
+const WORDS: &str = r#"[
+    ["no_leader", [["a", false, "up"]], 20, false, "no leader for 19 s", "No agent leads"],
+    ["several_leaders", [["a", true, "up"], ["b", true, "up"]], 200, false,
+        "2 leaders for 3 min 19 s", "2 agents consider themselves leader: a, b"],
+    ["few_voters", [["a", true, "up"], ["b", false, "suspect"]], 4000, false,
+        "a leads, but too few voters for 1 h 6 min", "a leads in term 7; too few voters can be reached; 1 of 2 not up"],
+    ["away", [["a", true, "up"], ["b", false, "suspect"]], 2, false,
+        "a leads; 1 of 2 not up for 1 s", "a leads in term 7; 1 of 2 not up"],
+    ["away", [["b", false, "suspect"]], 2, false,
+        "its leader is not among the agents shown; 1 of 1 not up for 1 s", "its leader is not among the agents shown; 1 of 1 not up"],
+    ["none", [["a", true, "up"]], 2, true,
+        "a led, its lease has run out", "a led in term 7 when last heard, and its lease has run out"]
+]"#;
 
 #[test]
 fn the_words_of_a_group_are_those_of_its_trouble() {
     run(async {
         let browser = Browser::of(&page(&[("orders", true)]), &[]).await;
         browser.until("return state.now !== null").await;
-        let said = async |group: Value, agents: Value, at: u64, out: bool| {
-            let script = "const [group, agents, at, out] = arguments; const moment = { groups: [group], agents }; \
-                return [headline(group, moment, at, () => out), stateOf(group, moment, () => out)]";
-            let arguments = vec![group, agents, at.into(), out.into()];
-            browser.script_of(script, arguments).await
-        };
-        for (group, agents, at, out, few, full) in words() {
-            assert_eq!(said(group, agents, at, out).await, json!([few, full]));
+        let script = "const group = { name: 'orders', trouble: arguments[0], since_ms: 1000 }, at = arguments[2] * 1000, out = () => arguments[3]; \
+            const moment = { groups: [group], agents: arguments[1].map(([name, leads, state]) => ({ name, leads, state, term: '7' })) }; \
+            return [headline(group, moment, at, out), stateOf(group, moment, out)]";
+        let rows: Vec<Vec<Value>> = serde_json::from_str(WORDS).unwrap();
+        for row in rows {
+            let [given, expected] = [&row[..4], &row[4..]];
+            let found = browser.script_of(script, given.to_vec()).await;
+            assert_eq!(found, json!(expected));
         }
         browser.end().await;
     });

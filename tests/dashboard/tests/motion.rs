@@ -1,8 +1,12 @@
 //! Movement on the page: arrows and their effects, the strip and the slider, and an election at rest.
 
-use std::sync::Arc;
+use std::{sync::Arc, thread};
 
-use actix_bully::{elections::ring::Ring, testkit::cluster::Cluster};
+use actix_bully::{
+    dashboard::stage::Stage,
+    elections::ring::Ring,
+    testkit::{cluster::Cluster, virtual_system},
+};
 use actix_bully_dashboard_tests::{
     browser::{Browser, LEADER},
     command, done, five, get, quorum, run, stage,
@@ -99,32 +103,17 @@ fn the_strip_and_the_slider_have_one_scale_of_time_while_time_goes_on() {
 }
 
 #[test]
-fn the_first_election_counts_its_messages_and_a_quorum_at_rest_is_settled() {
-    run(async {
-        let (page, _thread) = quorum(5);
-        done(&page, r#"{"speed":5}"#).await;
-        let browser = Browser::of(&page, &[]).await;
-        browser.wait(LEADER).await;
-        browser
-            .until("return state.elections.length > 0 && state.elections[0].messages > 0")
-            .await;
-        browser.script("window.unsettled = 0; window.looks = 0; setInterval(() => { window.looks += 1; if (moment().why.some((text) => text.startsWith('Not settled'))) window.unsettled += 1; }, 20)").await;
-        browser.until("return window.looks >= 100").await;
-        assert_eq!(browser.script("return window.unsettled").await, 0);
-        // The page reports an election that is under way. The partition and the crash leave an election open.
-        command(&page, r#"{"command":"partition agent-1 agent-2"}"#).await;
-        command(&page, r#"{"command":"crash agent-5"}"#).await;
-        browser
-            .until("return moment().why.some((text) => text.startsWith('Not settled'))")
-            .await;
-        browser.end().await;
-    });
-}
-
-#[test]
 fn a_cluster_that_settled_before_its_page_began_counts_that_election() {
     run(async {
-        let (page, _thread) = actix_bully_dashboard_tests::settled(|| Cluster::builder().agents(5));
+        let (stage, page) = Stage::virtual_time();
+        let _thread = thread::spawn(move || {
+            let mut stage = stage;
+            virtual_system().block_on(async {
+                let cluster = five().start().unwrap();
+                cluster.settle().await.unwrap();
+                stage.play(cluster).await
+            })
+        });
         let browser = Browser::of(&page, &[]).await;
         browser.until("return state.elections.length > 0").await;
         let first = browser.script("return state.elections[0].messages").await;
@@ -150,11 +139,14 @@ fn not_settled_is_said_only_while_an_election_is_under_way() {
         let (lease, _thread) = stage(|| Cluster::around_register(|_| {}).agents(3));
         let ring = || Cluster::<Ring>::with_config(Arc::default()).agents(3);
         let (ring, _thread) = stage(ring);
-        for page in [lease, ring] {
+        let (quorum, _thread) = quorum(3);
+        for page in [lease, ring, quorum] {
             done(&page, r#"{"speed":5}"#).await;
             let browser = Browser::of(&page, &[]).await;
             browser.led_by("agent-3").await;
-            browser.until("return state.elections.length > 0").await;
+            browser
+                .until("return state.elections.length > 0 && state.elections[0].messages > 0")
+                .await;
             is_at_rest(&browser).await;
             browser.end().await;
         }

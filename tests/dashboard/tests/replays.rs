@@ -1,11 +1,11 @@
 //! Every kind of recording that a page can save, given to `cluster --replay`. The example plays it again to its last
 //! entry, or refuses it with a reason and with advice.
 
-use std::{collections::BTreeSet, thread, time::Duration};
+use std::{thread, time::Duration};
 
 use actix_bully::{
     Group,
-    agent::{BullyAgent, BullyHandle},
+    agent::BullyAgent,
     dashboard::{
         Dashboard,
         stage::{Stage, Staged},
@@ -21,8 +21,7 @@ use actix_bully::{
     },
 };
 use actix_bully_dashboard_tests::{
-    SOON, Viewer, alone, command, done, get, hosts::Host, in_real_time, low_and_high, opened, run,
-    saved,
+    SOON, Viewer, alone, command, done, get, in_real_time, opened, run, saved,
 };
 use bully_core::{protocol::Election, record::RecordedAgent};
 use bully_sim::trace::Trace;
@@ -161,7 +160,12 @@ async fn clicked(page: &Dashboard) {
             .until("time passes", |v| v.moment["at_ms"].as_f64() > Some(until))
             .await;
     }
+    // The stage stands still, and goes step by step.
     done(page, r#""pause""#).await;
+    for words in ["campaign agent-2", "hang agent-4", "resume agent-4"] {
+        command(page, &format!(r#"{{"command":"{words}"}}"#)).await;
+        done(page, r#""step""#).await;
+    }
 }
 
 /// Returns the trace of the example `dashboard`.
@@ -170,33 +174,25 @@ fn usual() -> Trace {
 }
 
 #[test]
-fn the_run_of_each_election_is_played_again() {
+fn the_runs_of_each_election_are_played_again() {
     run(async {
-        for protocol in Protocol::value_variants() {
-            let page = page(*protocol, None, usual());
+        let alone = Protocol::value_variants().iter();
+        let beside = [
+            (Protocol::Bully, Some(Protocol::Quorum)),
+            (Protocol::Lease, Some(Protocol::Ring)),
+        ];
+        for (first, other) in alone.map(|one| (*one, None)).chain(beside) {
+            let page = page(first, other, usual());
             clicked(&page).await;
             let text = saved(&page, "").await;
-            assert_eq!(replayed(&text), Ok(()), "{protocol}");
+            assert_eq!(replayed(&text), Ok(()), "{first}");
+            if other.is_some() {
+                let text = saved(&page, "?beside=true").await;
+                assert_eq!(replayed(&text), Ok(()), "beside {first}");
+            }
             // The page of a recording saves this recording unchanged.
             let recording = Recording::read(text.as_bytes()).unwrap();
             assert_eq!(saved(&Dashboard::replay(recording), "").await, text);
-        }
-    });
-}
-
-#[test]
-fn both_runs_side_by_side_are_played_again() {
-    run(async {
-        for (first, other) in [
-            (Protocol::Bully, Protocol::Quorum),
-            (Protocol::Lease, Protocol::Ring),
-        ] {
-            let page = page(first, Some(other), usual());
-            clicked(&page).await;
-            for query in ["", "?beside=true"] {
-                let text = saved(&page, query).await;
-                assert_eq!(replayed(&text), Ok(()), "{first} and {other}: {query}");
-            }
         }
     });
 }
@@ -252,28 +248,15 @@ fn a_run_that_is_not_whole_or_not_of_this_example_is_refused() {
         assert_eq!(told.status, 200, "that is what to do: {told:?}");
 
         let lan = || Cluster::builder().agents(3).timings(Timings::lan());
-        for (name, says) in [
-            (
-                "bully",
-                ["other timings", "in the program that recorded it"],
-            ),
-            ("", ["no election ``", "in the program that recorded it"]),
-            (
-                "coin",
-                ["no election `coin`", "in the program that recorded it"],
-            ),
-        ] {
+        let other = "in the program that recorded it";
+        for (name, says) in [("bully", "other timings"), ("coin", "no election `coin`")] {
             let (stage, page) = Stage::virtual_time();
-            let mut stage = if name.is_empty() {
-                stage
-            } else {
-                stage.elections(name, [name])
-            };
+            let mut stage = stage.elections(name, [name]);
             thread::spawn(move || {
                 virtual_system().block_on(async { stage.play(lan().start().unwrap()).await })
             });
             let text = saved(&page, "").await;
-            is_refused(&text, &says);
+            is_refused(&text, &[says, other]);
             // A stage that has the election can play it.
             let told = opened(&page.allow_faults(), 0.0, text).await;
             assert_eq!(told.status, 200, "{name}: {told:?}");
@@ -292,78 +275,25 @@ fn a_run_in_real_time_is_refused() {
     });
 }
 
-/// Returns the records of the node's agents that its page saves, while the leader hands over.
-async fn records(operated: &Operated) -> Vec<String> {
-    let on = RecordRequest::On(RecordLimits::default());
-    assert!(!operated.record(on).is_empty());
-    let page = Dashboard::new(operated.clone()).allow_faults();
-    let mut records = Vec::new();
-    for record in operated.record(RecordRequest::Read) {
-        let query = format!("?agent={}&group={}", record.agent, record.group);
-        records.push(saved(&page, &query).await);
-    }
-    records
-}
-
-/// Asserts that the records of all agents are refused, and returns the elections that they name.
-async fn are_refused(operated: &Operated, count: usize) -> BTreeSet<String> {
-    let all = records(operated).await;
-    assert_eq!(all.len(), count);
-    let protocol = |text: &String| {
-        is_refused(
-            text,
-            &["record of a running node", "play a run of a cluster again"],
-        );
-        let read = Recording::read(text.as_bytes()).unwrap();
-        read.header().protocol.clone()
-    };
-    all.iter().map(protocol).collect()
-}
-
 #[test]
-fn the_record_of_a_node_is_refused() {
+fn the_records_of_a_node_are_refused() {
     run(async {
-        let one = Operated::new(&alone("api-1"));
-        assert_eq!(are_refused(&one, 1).await, ["bully".to_owned()].into());
-    });
-}
-
-#[test]
-fn the_records_of_several_groups_are_refused() {
-    run(async {
-        let groups = ["orders", "reports"].map(|name| low_and_high(&Group::new(name).unwrap()));
-        let mut agents = groups.iter().flatten();
-        let first = Operated::new(agents.next().unwrap());
-        are_refused(&agents.fold(first, Operated::agent), 4).await;
-    });
-}
-
-#[test]
-fn the_records_of_several_hosts_are_refused() {
-    run(async {
-        let one = Host::start("host-1", [("a", 1), ("b", 2)]);
-        let other = Host::start("host-2", [("c", 3), ("d", 4)]);
-        one.link(&other);
-        let hears = |agent: &BullyHandle| agent.leader().is_some_and(|leader| leader.id == "d");
-        let linked = async {
-            while !hears(&one.agents[0]) {
-                actix::clock::sleep(MS(5)).await;
-            }
-        };
-        actix::clock::timeout(SOON, linked).await.unwrap();
-        are_refused(&one.operated(), 2).await;
-    });
-}
-
-#[test]
-fn the_record_of_a_lease_in_a_store_is_refused() {
-    run(async {
+        let group = Group::new("reports").unwrap();
         let leased = BullyAgent::builder("a")
             .score(1)
             .lease(MemoryRegister::new());
-        let leased = leased.join(&Group::new("orders").unwrap()).start().unwrap();
+        let leased = leased.join(&group).start().unwrap();
         leased.wait_for_leader(SOON).await.unwrap();
-        let found = are_refused(&Operated::new(&leased), 1).await;
-        assert_eq!(found, ["lease".to_owned()].into());
+        let operated = Operated::new(&alone("api-1")).agent(&leased);
+        let on = RecordRequest::On(RecordLimits::default());
+        assert!(!operated.record(on).is_empty());
+        let page = Dashboard::new(operated).allow_faults();
+        for (agent, protocol) in [("api-1", "bully"), ("a", "lease")] {
+            let text = saved(&page, &format!("?agent={agent}")).await;
+            let says = ["record of a running node", "play a run of a cluster again"];
+            is_refused(&text, &says);
+            let read = Recording::read(text.as_bytes()).unwrap();
+            assert_eq!(read.header().protocol, protocol);
+        }
     });
 }

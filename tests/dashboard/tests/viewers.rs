@@ -24,12 +24,11 @@ fn a_viewer_that_never_reads_is_dropped_and_holds_nothing_up() {
         silent.write_all(request.as_bytes()).await.unwrap();
 
         let mut viewer = Viewer::new(&page).await.unwrap();
-        viewer
-            .until("it leads", |v| v.leaders() == ["agent-300"])
-            .await;
+        viewer.led_by(&["agent-300"]).await;
         // Each new agent causes a new snapshot for every viewer, until the silent viewer's socket is full. A viewer
         // that has read nothing for a few seconds loses its place, and then another viewer can connect.
         let mut other = Viewer::new(&page).await;
+        assert_eq!(other.as_ref().err(), Some(&503), "both places are taken");
         for number in 301.. {
             if other.is_ok() {
                 break;

@@ -26,47 +26,36 @@ pub(crate) struct Scenario {
     /// A description of the fault.
     pub(crate) what: &'static str,
     /// Number of hosts.
-    pub(crate) hosts: usize,
-    /// Whether the mode is the quorum mode.
-    pub(crate) quorum: bool,
-    /// Whether no voter has a store.
-    pub(crate) diskless: bool,
-    /// Whether every change has to pass the scenario.
-    pub(crate) first: bool,
+    hosts: usize,
+    mode: Mode,
+    when: When,
     play: fn(&mut Hosts) -> Result<(), Wrong>,
 }
 
-const fn quorum(
-    name: &'static str,
-    hosts: usize,
-    what: &'static str,
-    play: fn(&mut Hosts) -> Result<(), Wrong>,
-) -> Scenario {
-    Scenario {
-        name,
-        what,
-        hosts,
-        quorum: true,
-        diskless: false,
-        first: false,
-        play,
-    }
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Mode {
+    Quorum,
+    Diskless,
+    Available,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum When {
+    /// Every change has to pass the scenario.
+    First,
+    Later,
+}
+
+/// Returns the scenario of this name.
+pub(crate) fn named(name: &str) -> Result<&'static Scenario, Wrong> {
+    let found = ALL.iter().find(|scenario| scenario.name == name);
+    found.ok_or_else(|| Wrong(format!("there is no {name}: see --list")))
 }
 
 impl Scenario {
-    const fn first(mut self) -> Self {
-        self.first = true;
-        self
-    }
-
-    const fn diskless(mut self) -> Self {
-        self.diskless = true;
-        self
-    }
-
-    const fn available(mut self) -> Self {
-        self.quorum = false;
-        self
+    /// Returns whether every change has to pass the scenario.
+    pub(crate) fn is_first(&self) -> bool {
+        self.when == When::First
     }
 
     /// Plays the scenario. Returns a remark about the leaderships.
@@ -76,8 +65,8 @@ impl Scenario {
     pub(crate) fn run(&self, node: &Path) -> Result<String, Wrong> {
         let setting = Setting {
             hosts: self.hosts,
-            quorum: self.quorum,
-            diskless: self.diskless,
+            quorum: self.mode != Mode::Available,
+            diskless: self.mode == Mode::Diskless,
             timings: "default",
             preempt: 1_000,
         };
@@ -92,135 +81,39 @@ impl Scenario {
     }
 }
 
-/// All scenarios.
-pub(crate) const ALL: &[Scenario] = &[
-    quorum(
-        "leader_isolated",
-        3,
-        "the leader is cut off from all",
-        partitions::leader_isolated,
-    )
-    .first(),
-    quorum(
-        "leader_in_minority",
-        5,
-        "the leader is on the smaller side",
-        partitions::minority,
-    )
-    .first(),
-    quorum(
-        "non_transitive",
-        3,
-        "two followers do not reach each other",
-        partitions::non_transitive,
-    )
-    .first(),
-    quorum(
-        "leader_deaf",
-        3,
-        "the leader is heard, and hears no other",
-        partitions::deaf,
-    )
-    .first(),
-    quorum("loss", 3, "a third of all packets is lost", network::loss).first(),
-    quorum(
-        "reset",
-        3,
-        "the leader's connections are reset",
-        network::reset,
-    ),
-    quorum(
-        "slow_line",
-        3,
-        "the leader's line takes 64 kbit/s",
-        network::slow_line,
-    ),
-    quorum(
-        "unplugged",
-        3,
-        "the leader's cable is pulled",
-        network::unplugged,
-    ),
-    quorum(
-        "flapping",
-        3,
-        "the leader's cable has a bad contact",
-        network::flapping,
-    ),
-    quorum(
-        "leader_killed",
-        3,
-        "kill -9, and a restart with the same store",
-        incarnations::killed,
-    )
-    .first(),
-    quorum(
-        "follower_killed",
-        3,
-        "a follower is killed: the others follow on",
-        incarnations::follower_killed,
-    ),
-    quorum(
-        "all_killed",
-        3,
-        "all are killed, all come back",
-        incarnations::all_killed,
-    ),
-    quorum(
-        "leader_frozen",
-        3,
-        "the leader stands still, then goes on",
-        incarnations::frozen,
-    )
-    .first(),
-    quorum(
-        "hand_over",
-        3,
-        "SIGTERM: the leader hands over first",
-        incarnations::hand_over,
-    ),
-    quorum(
-        "boot_clocks_differ",
-        3,
-        "hosts that were booted years apart, and one that is booted again",
-        clocks::booted_years_apart,
-    )
-    .first(),
-    quorum(
-        "store_lost",
-        3,
-        "a node without its store may not vote",
-        incarnations::store_lost,
-    ),
-    quorum(
-        "diskless_leader_killed",
-        3,
-        "no disk: the leader is killed, and comes back without its memory",
-        incarnations::killed,
-    )
-    .diskless(),
-    quorum(
-        "diskless_two_killed",
-        3,
-        "no disk: two are killed at once, so no majority remembers",
-        diskless::two_killed,
-    )
-    .diskless()
-    .first(),
-    quorum(
-        "diskless_all_killed",
-        3,
-        "no disk: all are killed, so no voter remembers",
-        diskless::all_killed,
-    )
-    .diskless()
-    .first(),
-    quorum(
-        "sides",
-        4,
-        "available: each side has a leader, then one",
-        sides::sides,
-    )
-    .available()
-    .first(),
-];
+macro_rules! scenarios {
+    ($($name:ident $hosts:literal $mode:ident $when:ident: $what:literal, $play:path;)*) => {
+        /// All scenarios.
+        pub(crate) const ALL: &[Scenario] = &[$(Scenario {
+            name: stringify!($name),
+            what: $what,
+            hosts: $hosts,
+            mode: Mode::$mode,
+            when: When::$when,
+            play: $play,
+        },)*];
+    };
+}
+
+scenarios! {
+    leader_isolated 3 Quorum First: "the leader is cut off from all", partitions::leader_isolated;
+    leader_in_minority 5 Quorum First: "the leader is on the smaller side", partitions::minority;
+    non_transitive 3 Quorum First: "two followers do not reach each other", partitions::non_transitive;
+    leader_deaf 3 Quorum First: "the leader is heard, and hears no other", partitions::deaf;
+    loss 3 Quorum First: "a third of all packets is lost", network::loss;
+    reset 3 Quorum Later: "the leader's connections are reset", network::reset;
+    slow_line 3 Quorum Later: "the leader's line takes 64 kbit/s", network::slow_line;
+    unplugged 3 Quorum Later: "the leader's cable is pulled", network::unplugged;
+    flapping 3 Quorum Later: "the leader's cable has a bad contact", network::flapping;
+    leader_killed 3 Quorum First: "kill -9, and a restart with the same store", incarnations::killed;
+    follower_killed 3 Quorum Later: "a follower is killed: the others follow on", incarnations::follower_killed;
+    all_killed 3 Quorum Later: "all are killed, all come back", incarnations::all_killed;
+    leader_frozen 3 Quorum First: "the leader stands still, then goes on", incarnations::frozen;
+    hand_over 3 Quorum Later: "SIGTERM: the leader hands over first", incarnations::hand_over;
+    boot_clocks_differ 3 Quorum First: "hosts that were booted years apart, and one that is booted again", clocks::booted_years_apart;
+    store_lost 3 Quorum Later: "a node without its store may not vote", incarnations::store_lost;
+    diskless_leader_killed 3 Diskless Later: "no disk: the leader is killed, and comes back without its memory", incarnations::killed;
+    diskless_two_killed 3 Diskless First: "no disk: two are killed at once, so no majority remembers", diskless::two_killed;
+    diskless_all_killed 3 Diskless First: "no disk: all are killed, so no voter remembers", diskless::all_killed;
+    sides 4 Available First: "available: each side has a leader, then one", sides::sides;
+}

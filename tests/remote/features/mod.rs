@@ -1,8 +1,8 @@
 //! Each pair of a feature and a class of agents with equal offers: the feature works, or it is refused in words that
 //! name the setting.
 //!
-//! The expectation comes from the same data as the table on the page of `leader`. `tests/web/tests/features.rs` asks
-//! the routes by HTTP in the same worlds.
+//! The expectation comes from the same data as the table on the page of `leader`. The routes
+//! of actix-web show the same reports and diagnoses: `tests/web`.
 #![expect(clippy::panic, reason = "a test fails by a panic")]
 
 mod trials;

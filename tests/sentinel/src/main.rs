@@ -2,9 +2,9 @@
 //! folder.
 //!
 //! While it leads, it writes `NAME TERM TIME` to the resource at the address in `RESOURCE`, about each millisecond. The
-//! time is a moment before its check that it leads. `EPOCH` is the epoch of its list of voters. With `AVAILABLE` the
-//! group has no voters. With `LEASE` the group has a lease of this number of seconds, in a register in the folder. With
-//! `REAPS` the node takes the ends of all its children from the kernel, that of the sentinel too.
+//! time is a moment before its check that it leads. With `LEASE` the group has a lease of this number of seconds, in a
+//! register in the folder, and no voters. With `REAPS` the node takes the ends of all its children from the kernel, that
+//! of the sentinel too.
 //!
 //! It prints `sentinel PROCESS`, and `leader NAME` for each change of the leader. For each line that it reads, it
 //! prints the counters of its bridge and the number of links. After the line `eat` it allocates memory until the kernel
@@ -109,15 +109,9 @@ fn elected(name: &str, folder: &str, voters: &[String]) -> Result<BullyBuilder, 
         let timings = timings.lease(lease, lease * 2).build()?;
         let register = FileRegister::open(Path::new(folder).join("register"))?;
         agent = agent.timings(timings).lease(register);
-    } else if env::var_os("AVAILABLE").is_some() {
-        agent = agent.timings(Timings::lan());
     } else {
-        let epoch = env::var("EPOCH")
-            .ok()
-            .map_or(Ok(0), |epoch| epoch.parse())?;
         let store = store(folder, name)?;
-        agent = agent.timings(Timings::lan());
-        agent = agent.quorum(voters).epoch(epoch).store(store);
+        agent = agent.timings(Timings::lan()).quorum(voters).store(store);
     }
     Ok(agent)
 }

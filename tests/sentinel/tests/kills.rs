@@ -17,9 +17,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use common::{Folder, Node, ports};
-
-const NAMES: [&str; 3] = ["a", "b", "c"];
+use common::{SOON, Three, ports};
 
 /// For each term, its leader and the first and last time at which it found that it leads.
 type Spans = BTreeMap<u64, (String, u64, u64)>;
@@ -84,38 +82,26 @@ fn serve() -> (String, JoinHandle<Written>) {
 fn killed_leaders_under_load_leave_one_leader_and_no_older_token_passes() {
     let kills = std::env::var("KILLS").ok().and_then(|n| n.parse().ok());
     let kills: usize = kills.unwrap_or(5);
-    let (folder, ports) = (Folder::new(), ports::<3>());
     let (address, serves) = serve();
-    let start = |at: usize| {
-        let others = NAMES.into_iter().zip(ports);
-        let peers: Vec<_> = others.filter(|(name, _)| *name != NAMES[at]).collect();
-        Node::start_with(
-            NAMES[at],
-            &folder.0,
-            ports[at],
-            &peers,
-            &[("RESOURCE", address.clone())],
-        )
-    };
-    let mut nodes: Vec<_> = (0..3).map(start).collect();
+    let mut three = Three::with(ports(), &[("RESOURCE", address.clone())]);
     let (mut took, mut told) = (Vec::new(), 0);
-    let mut leader = follows(&mut nodes, None);
+    let mut leader = three.agree(SOON);
     for _ in 0..kills {
-        for node in &mut nodes {
+        for node in &mut three.nodes {
             node.linked(2);
         }
         // The voter that came back abstains for a promise of `lan`. Without it there would be no quorum.
         thread::sleep(Duration::from_millis(350));
         let since = Instant::now();
-        nodes[leader].child.kill().unwrap();
+        three.nodes[leader].child.kill().unwrap();
         let former = leader;
-        leader = follows(&mut nodes, Some(former));
+        leader = three.fails_over(former, SOON).0;
         took.push(since.elapsed());
-        told += usize::from(nodes[leader].count("notice_believed") > 0);
-        nodes[former] = start(former);
+        told += usize::from(three.nodes[leader].count("notice_believed") > 0);
+        three.nodes[former] = three.spawn(former);
     }
     let stop = UdpSocket::bind("127.0.0.1:0").unwrap();
-    drop(nodes);
+    drop(three);
     stop.send_to(b"stop", &address).unwrap();
     let written = serves.join().unwrap();
     took.sort();
@@ -134,13 +120,4 @@ fn killed_leaders_under_load_leave_one_leader_and_no_older_token_passes() {
         "each kill ends a leadership that wrote"
     );
     written.one_leader();
-}
-
-/// Waits until all nodes but the former leader follow another one. Returns its index.
-fn follows(nodes: &mut [Node], former: Option<usize>) -> usize {
-    let name = former.map_or("", |at| NAMES[at]);
-    let others = nodes.iter_mut().filter(|node| node.name != name);
-    let heard: Vec<_> = others.map(|node| node.leader_after(name).1).collect();
-    let leader = heard.last().unwrap();
-    NAMES.iter().position(|name| name == leader).unwrap()
 }

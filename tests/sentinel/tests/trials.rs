@@ -19,7 +19,8 @@ use std::{
     time::{Duration, Instant},
 };
 
-use common::{Folder, Node, SOON, ports};
+use common::{Node, SOON, folder, ports};
+use tempfile::TempDir;
 
 /// The last node is the unit's, and ranks highest.
 const NAMES: [&str; 3] = ["a", "b", "z"];
@@ -27,7 +28,7 @@ const NAMES: [&str; 3] = ["a", "b", "z"];
 /// A systemd with one unit: the node `z`.
 struct Systemd {
     child: Child,
-    folder: Folder,
+    folder: TempDir,
 }
 
 /// Commands of the first process in the new namespaces. Only this systemd sees the units.
@@ -37,19 +38,19 @@ const FIRST: &str = "mount -t tmpfs tmpfs /run && mkdir -p /run/systemd/system &
     --log-target=console --show-status=no";
 
 impl Systemd {
-    fn start(folder: Folder, node: &str, kill_mode: &str) -> Self {
-        let path = folder.0.display();
+    fn start(folder: TempDir, node: &str, kill_mode: &str) -> Self {
+        let path = folder.path().display();
         let unit = format!(
             "[Unit]\nDefaultDependencies=no\n[Service]\nExecStart={node}\nStandardOutput=append:{path}/out\n\
              StandardError=append:{path}/err\nRestart=always\nRestartSec=0\nKillMode={kill_mode}\n"
         );
-        fs::write(folder.0.join("z.service"), unit).unwrap();
+        fs::write(folder.path().join("z.service"), unit).unwrap();
         let target = "[Unit]\nDefaultDependencies=no\nRequires=z.service\n";
-        fs::write(folder.0.join("trial.target"), target).unwrap();
+        fs::write(folder.path().join("trial.target"), target).unwrap();
         let child = Command::new("unshare")
             .args(["--pid", "--fork", "--kill-child", "--mount", "--mount-proc"])
             .args(["--cgroup", "sh", "-c", FIRST])
-            .arg(&folder.0)
+            .arg(folder.path())
             .stdin(Stdio::null())
             .stdout(Stdio::null())
             .stderr(Stdio::null())
@@ -82,7 +83,7 @@ impl Systemd {
 
     /// Returns the output of the node.
     fn printed(&self) -> String {
-        fs::read_to_string(self.folder.0.join("out")).unwrap_or_default()
+        fs::read_to_string(self.folder.path().join("out")).unwrap_or_default()
     }
 }
 
@@ -101,8 +102,8 @@ type Outcome = (Duration, usize);
 
 /// Starts two nodes beside the unit's node, waits until it leads, and kills it by the command `kill`.
 fn with_unit(kill_mode: &str, kill: &[&str]) -> Outcome {
-    let (folder, ports) = (Folder::new(), ports::<3>());
-    let votes = folder.0.clone();
+    let (folder, ports) = (folder(), ports::<3>());
+    let votes = folder.path().to_owned();
     let program = env!("CARGO_BIN_EXE_actix-bully-sentinel-tests");
     let mut line = format!("{program} z {} {}", votes.display(), ports[2]);
     for (name, port) in NAMES.iter().zip(ports).take(2) {
@@ -138,7 +139,7 @@ fn with_unit(kill_mode: &str, kill: &[&str]) -> Outcome {
 fn start(at: usize, ports: [u16; 3], votes: &Path) -> Node {
     let others = NAMES.into_iter().zip(ports);
     let peers: Vec<_> = others.filter(|(name, _)| *name != NAMES[at]).collect();
-    Node::start(NAMES[at], votes, ports[at], &peers)
+    Node::start_with(NAMES[at], votes, ports[at], &peers, &[])
 }
 
 /// Waits until this node follows `a` or `b` after `z`. Returns the time. The node printed only `z` before.
@@ -152,38 +153,28 @@ const ALL: &[&str] = &["kill", "--kill-whom=all", "-s", "KILL", "z.service"];
 
 const ROUNDS: usize = 5;
 
-fn rounds(kill_mode: &str, kill: &[&str]) -> Vec<Outcome> {
-    let outcomes: Vec<_> = (0..ROUNDS).map(|_| with_unit(kill_mode, kill)).collect();
-    println!(
-        "KillMode={kill_mode}, systemctl {}: {outcomes:?}",
-        kill.join(" ")
-    );
-    outcomes
-}
-
+/// With the mode `mixed`, systemd kills the rest of the unit as soon as it hears of the end, at the same moment at which
+/// the sentinel does. If the whole unit is killed, the lease decides.
 #[test]
 #[ignore = "needs root and systemd: `.ci/soak trials`"]
-fn a_sentinel_reports_the_killed_main_process_of_a_unit() {
-    for kill_mode in ["control-group", "process"] {
-        let outcomes = rounds(kill_mode, MAIN);
+fn a_sentinel_reports_the_killed_main_process_of_a_unit_in_each_mode_that_spares_the_sentinel() {
+    for (kill_mode, kill, is_spared) in [
+        ("control-group", MAIN, true),
+        ("process", MAIN, true),
+        ("mixed", MAIN, false),
+        ("control-group", ALL, false),
+    ] {
+        let outcomes: Vec<_> = (0..ROUNDS).map(|_| with_unit(kill_mode, kill)).collect();
+        println!(
+            "KillMode={kill_mode}, systemctl {}: {outcomes:?}",
+            kill.join(" ")
+        );
+        let mut believed = outcomes.iter().map(|(_, believed)| *believed);
         assert!(
-            outcomes.iter().all(|(_, believed)| *believed == 2),
+            !is_spared || believed.all(|nodes| nodes == 2),
             "{kill_mode}"
         );
     }
-}
-
-/// systemd kills the rest of the unit as soon as it hears of the end, at the same moment at which the sentinel does.
-#[test]
-#[ignore = "needs root and systemd: `.ci/soak trials`"]
-fn with_kill_mode_mixed_the_sentinel_races_with_systemd() {
-    rounds("mixed", MAIN);
-}
-
-#[test]
-#[ignore = "needs root and systemd: `.ci/soak trials`"]
-fn if_the_whole_unit_is_killed_the_lease_decides() {
-    rounds("control-group", ALL);
 }
 
 /// A control group of version 1 or 2 with a limit of memory.
@@ -223,8 +214,8 @@ impl Drop for Bounded {
 #[ignore = "needs root and control of memory: `.ci/soak trials`"]
 fn a_sentinel_reports_a_node_that_is_killed_for_its_memory() {
     for _ in 0..ROUNDS {
-        let (folder, ports) = (Folder::new(), ports::<3>());
-        let mut nodes = [0, 1, 2].map(|at| start(at, ports, &folder.0));
+        let (folder, ports) = (folder(), ports::<3>());
+        let mut nodes = [0, 1, 2].map(|at| start(at, ports, folder.path()));
         let leader = nodes.each_mut().map(|node| node.leader_after("").1);
         let leader = NAMES.iter().position(|name| leader[2] == *name).unwrap();
         for node in &mut nodes {

@@ -46,20 +46,11 @@ fn a_stranger_commands_nothing() {
     play(async {
         let [c, _b, _a] = trio().await;
         let node = guarded(&c);
-        let longer = format!("Bearer {TOKEN}0");
-        let basic = format!("Basic {TOKEN}");
-        for (authorization, status) in [
-            (None, 401),
-            (Some("Bearer"), 401),
-            (Some("Bearer   "), 401),
-            (Some(&*basic), 401),
-            (Some(TOKEN), 401),
-            (Some("Bearer wrong"), 403),
-            (Some("Bearer 0123456789abcdef0124"), 403),
-            (Some(&*longer), 403),
-        ] {
+        for (authorization, status) in
+            [(None, 401), (Some(TOKEN), 401), (Some("Bearer wrong"), 403)]
+        {
             // Without a right token the body has no influence on the answer, even if it is too long.
-            for body in [r#"{"command":"drain"}"#, "nonsense", &"x".repeat(100_000)] {
+            for body in [r#"{"command":"drain"}"#, &"x".repeat(100_000)] {
                 let told = post(&node, authorization, body).await;
                 assert_eq!(told.status, status, "{authorization:?}");
                 let asks = told.header("www-authenticate") == "Bearer";
@@ -97,45 +88,15 @@ fn a_command_says_what_became_of_it() {
             (told.status, &told.json()["became"]),
             (200, &"score_set".into())
         );
+        let refused = command(&guarded(&c), r#"{"command":{"step_down":{}}}"#).await;
+        assert_eq!(
+            (refused.status, &refused.json()["reason"]),
+            (409, &"not_leading".into())
+        );
         let told = command(&guarded(&b), r#"{"command":"drain","within_ms":5000}"#).await;
         assert_eq!((told.status, &told.json()["became"]), (200, &"left".into()));
         assert_eq!(told.json()["leader"]["id"], "c");
         assert_eq!(get(&guarded(&b), "/health/ready").await.status, 503);
-    });
-}
-
-#[test]
-fn a_command_that_is_refused_says_why() {
-    play(async {
-        let [c, b, _a] = trio().await;
-        for (agent, body, reason) in [
-            (&b, r#"{"command":{"step_down":{}}}"#, "not_leading"),
-            (&c, r#"{"command":{"step_down":{"to":"x"}}}"#, "no_member"),
-            (&c, r#"{"command":"drain","group":"stock"}"#, "no_agent"),
-        ] {
-            let told = command(&guarded(agent), body).await;
-            assert_eq!((told.status, &told.json()["reason"]), (409, &reason.into()));
-        }
-        settle().await;
-        assert!(c.is_leader());
-    });
-}
-
-#[test]
-fn a_command_whose_time_is_over_says_what_is_known() {
-    play(async {
-        let [c, b, _a] = trio().await;
-        let work = Worker.start();
-        let token = c.subscribe_draining(work.clone().recipient()).unwrap();
-        let body = r#"{"command":{"step_down":{}},"within_ms":50}"#;
-        let told = command(&guarded(&c), body).await;
-        assert_eq!(
-            (told.status, &told.json()["became"]),
-            (504, &"still_draining".into())
-        );
-        token.drained().unwrap();
-        settle().await;
-        assert!(b.is_leader(), "it took effect all the same");
     });
 }
 
@@ -160,25 +121,11 @@ fn a_body_that_is_not_an_order_changes_nothing() {
     play(async {
         let [c, _b, _a] = trio().await;
         let node = guarded(&c);
-        for body in [
-            "",
-            "{}",
-            "\"drain\"",
-            r#"{"command":"crash"}"#,
-            r#"{"command":"drain","x":1}"#,
-            "\u{0}",
-        ] {
+        for body in ["", r#"{"command":"crash"}"#, &*"[".repeat(4_000)] {
             let told = command(&node, body).await;
             assert_eq!(told.status, 400, "{body}");
-            assert!(
-                told.json()["message"]
-                    .as_str()
-                    .unwrap()
-                    .contains("this is not an order")
-            );
+            assert!(told.message().contains("this is not an order"), "{told:?}");
         }
-        let deep = "[".repeat(4_000);
-        assert_eq!(command(&node, &deep).await.status, 400);
         for (length, status) in [(4_096, 400), (4_097, 413)] {
             let long = "x".repeat(length);
             assert_eq!(command(&node, &long).await.status, status, "{length}");
@@ -214,9 +161,8 @@ fn the_record_is_switched_and_read_by_those_who_may_command() {
         assert!(recording.to_text().contains("lost the leadership"));
         assert_eq!(ask(r#""off""#).await.status, 200);
         assert!(!c.is_recording());
-        for body in ["", "{}", r#""erase""#, r#"{"on":{"files":1}}"#] {
-            let told = ask(body).await;
-            assert_eq!(told.status, 400, "{body}: {told:?}");
+        for body in ["", r#"{"on":{"files":1}}"#] {
+            assert_eq!(ask(body).await.status, 400, "{body}");
         }
         let bare = routes(Operated::new(&c));
         let told = post_to(&bare, "/record", Some(&bearer), r#""read""#).await;

@@ -74,18 +74,13 @@ fn a_leader_elsewhere_is_redirected_to_where_it_says_it_is() {
         let told = get(&redirects(&b), "/leader?bully-via=c&bully-via=b").await;
         assert_eq!(told.status, 508, "it was here before");
         assert!(told.message().contains("`about` of its own"), "{told:?}");
-        for no_url in [
-            "a rack",
-            "ftp://c",
-            "http://user@c",
-            "http://c?x",
-            "<script>",
-        ] {
-            c.set_about(Some(no_url.parse().unwrap())).unwrap();
-            settle().await;
-            let told = get(&redirects(&b), "/leader").await;
-            assert_eq!((told.status, &told.json()["about"]), (200, &no_url.into()));
-        }
+        c.set_about(Some("a rack".parse().unwrap())).unwrap();
+        settle().await;
+        let told = get(&redirects(&b), "/leader").await;
+        assert_eq!(
+            (told.status, &told.json()["about"]),
+            (200, &"a rack".into())
+        );
         c.set_about(None).unwrap();
         settle().await;
         let told = get(&redirects(&b), "/leader").await;

@@ -89,11 +89,8 @@ fn a_place_that_is_too_slow_is_exit_code_1_and_json_has_the_figures() {
     let text = voter(folder.path(), &at, NONE);
     let (code, out, err) = preflight(folder.path(), &text, &[]);
     assert_eq!((code, err.as_str()), (1, ""), "{out}");
-    assert!(out.contains("too slow"), "{out}");
-    assert!(
-        out.contains("this place does not fit the timings of the configuration"),
-        "{out}"
-    );
+    let says = "this place does not fit the timings of the configuration";
+    assert!(out.contains("too slow") && out.contains(says), "{out}");
     let (code, out, _) = preflight(folder.path(), &text, &["--json"]);
     assert_eq!(code, 1);
     let found: Value = serde_json::from_str(&out).unwrap();
@@ -177,14 +174,4 @@ fn arguments_and_configurations_that_are_wrong_are_exit_code_2() {
     let pod = format!("{text}\nlease.kubernetes = true");
     let (_, out, err) = preflight(folder.path(), &pod, &[]);
     assert!(!err.contains("`node` is missing"), "{out}{err}");
-    let none = Command::new(env!("CARGO_BIN_EXE_bullyctl"))
-        .arg("status")
-        .output();
-    let none = none.unwrap();
-    let said = String::from_utf8(none.stderr).unwrap();
-    assert_eq!(none.status.code(), Some(2));
-    assert!(
-        said.contains("name the node by --socket or by --url"),
-        "{said}"
-    );
 }

@@ -28,9 +28,7 @@ use std::{env, fs, os::unix::fs::PermissionsExt, process::Command, time::Instant
 
 use actix_bully_database_tests::Server;
 use actix_bully_register_tests::{
-    etcd::Etcd,
     hosts::{ALL, Hosts, SERVER},
-    kubernetes::server::Cluster,
     rounds::number,
 };
 use host::{Host, Place, bullyctl, command, wait_until};
@@ -76,34 +74,6 @@ fn by_a_database_no_two_commands_overlap() {
             fs::set_permissions(&file, fs::Permissions::from_mode(0o600)).unwrap();
             let file = file.display();
             format!("[lease]\ncreate_table = true\npostgres_url_file = \"{file}\"")
-        });
-    }
-}
-
-#[test]
-fn by_etcd_no_two_commands_overlap() {
-    if let Some(hosts) = Hosts::of("by_etcd_no_two_commands_overlap", 2) {
-        let server = Etcd::at(SERVER);
-        play(&hosts, "etcd", |_, _| {
-            let endpoint = server.endpoint();
-            // The network belongs to the test, so the connections need no encryption.
-            format!("dangerous_plaintext = true\n[lease]\netcd_endpoints = [\"{endpoint}\"]")
-        });
-    }
-}
-
-#[test]
-fn by_kubernetes_no_two_commands_overlap() {
-    if let Some(hosts) = Hosts::of("by_kubernetes_no_two_commands_overlap", 2) {
-        let Some(cluster) = Cluster::start() else {
-            return;
-        };
-        let address = cluster.address(0);
-        let port = address.rsplit(':').next().unwrap();
-        let file = cluster.kubeconfig("admin-token", &format!("{SERVER}:{port}"));
-        play(&hosts, "Kubernetes", |_, _| {
-            let file = file.display();
-            format!("[lease]\nkubernetes = true\nkubeconfig_file = \"{file}\"")
         });
     }
 }

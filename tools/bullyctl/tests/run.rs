@@ -238,19 +238,6 @@ fn each_signal_hands_over_and_leaves_no_process_behind() {
 }
 
 #[test]
-fn a_command_that_ignores_sigterm_is_killed_before_the_drain_ends() {
-    let place = Place::new();
-    let mut host = place.unruly("a", ALL);
-    let all = place.wait_for_ready(1);
-    host.signal(Signal::TERM);
-    host.wait_for(
-        "the guard killed the command, since the lease or the time to hand over was nearly over",
-    );
-    assert_eq!(host.wait().code(), Some(0));
-    assert!(!all.iter().any(|it| is_alive(*it)));
-}
-
-#[test]
 fn a_second_signal_kills_a_command_that_takes_its_time() {
     let place = Place::new();
     let more = format!(

@@ -179,6 +179,7 @@ impl std::fmt::Debug for PostgresBuilder {
         f.debug_struct("PostgresBuilder")
             .field("schema", &self.schema)
             .field("creates", &self.creates)
+            .field("security", &self.security)
             .finish_non_exhaustive()
     }
 }

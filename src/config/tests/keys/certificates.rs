@@ -7,10 +7,6 @@ use super::scene::Scene;
 pub(super) fn certify(s: &Scene) {
     let files = [
         ("ca.pem", include_str!("certificates/ca.pem")),
-        ("localhost.pem", include_str!("certificates/localhost.pem")),
-        ("localhost.key", include_str!("certificates/localhost.key")),
-        ("me.pem", include_str!("certificates/me.pem")),
-        ("me.key", include_str!("certificates/me.key")),
         ("a.pem", include_str!("certificates/a.pem")),
         ("a.key", include_str!("certificates/a.key")),
         ("b.pem", include_str!("certificates/b.pem")),

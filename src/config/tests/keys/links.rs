@@ -149,20 +149,10 @@ mod tls {
             ),
             rows!(
                 of(AUTHORITIES, CERTIFICATE),
-                beside_plain_b,
-                r#"tls.key_file = "FOLDER/NODE.key" | `tls.key_file` is missing | linked: false"#
-            ),
-            rows!(
-                of(AUTHORITIES, CERTIFICATE),
                 certified,
                 r#"tls.key_file = "FOLDER/NODE.key" | `tls.key_file` is missing | linked: true"#
             ),
         ]
-    }
-
-    async fn beside_plain_b(s: Scene) -> Seen {
-        certify(&s);
-        beside_b(s, LINKED).await
     }
 
     async fn certified(s: Scene) -> Seen {

@@ -1,10 +1,10 @@
-//! Each key has an effect that a test sees on the started node.
+//! Each key has an effect that a test sees: on the started node, or on the settings with which the node and the client of
+//! its store start, if other tests show what such a setting does.
 //!
 //! A table has a row for each key, with three columns: the key and its value; a part of the output without the key; a
 //! part of the output with the key. Each output contains only its own part. In the first column, `->` stands between
 //! the lines of both configurations if the first one needs a line too, and `peers[].node: ` names a key that is not at
-//! the beginning of its line. `NODE`, `HERE`, `FOLDER` and `PORT` stand for the name of the node, its address, its
-//! folder and the port of the row's server.
+//! the beginning of its line. `NODE`, `HERE` and `FOLDER` stand for the name of the node, its address and its folder.
 //!
 //! The settings of an election need no row: `settings.rs`.
 //!
@@ -95,7 +95,7 @@ impl Rows {
             let (root, _) = key.split_once("[]").unwrap_or((key, ""));
             assert_eq!(differs, [root].into(), "a row sets one key");
             for (at, text) in texts.into_iter().enumerate() {
-                let look = (self.look)(Scene::new(text, &self.beside, &lines[at]));
+                let look = (self.look)(Scene::new(text, &self.beside));
                 let found = virtual_system().block_on(async { timeout(DAY, look).await });
                 let found = found.expect("it ends");
                 let found = found.unwrap_or_else(|refused| refused.to_string());

@@ -1,12 +1,8 @@
 //! The keys of the section `quorum`: the voters, the size of a quorum, and the files of the votes.
 
-use actix::clock::sleep;
-
-use crate::config::RunningNode;
-
 use super::{
-    Rows, Seen, check, rows,
-    scene::{LINKED, MS, QUORUM, SECONDS, Scene, alone},
+    Rows, check, rows,
+    scene::{LINKED, QUORUM, alone, planned},
 };
 
 pub(super) fn rows() -> Vec<Rows> {
@@ -44,13 +40,12 @@ pub(super) fn rows() -> Vec<Rows> {
             alone,
             r#"quorum.marks_file = "FOLDER/NODE.marks" | ["a.vote" | ["a.marks", "a.vote""#
         ),
-        rows!(QUORUM, alone, r#"quorum.epoch = 3 | "epoch":0 | "epoch":3"#),
         rows!(
             QUORUM,
-            counted,
+            planned,
             "
-            quorum.vote_quorum = 3 | two: always, three: always, two: always | two: never, three: always, two: always
-            quorum.lease_quorum = 3 | two: always, three: always, two: always | two: never, three: always, two: never
+            quorum.vote_quorum = 3 | vote_quorum: None | vote_quorum: Some(3)
+            quorum.lease_quorum = 3 | lease_quorum: None | lease_quorum: Some(3)
         "
         ),
     ]
@@ -59,34 +54,4 @@ pub(super) fn rows() -> Vec<Rows> {
 #[test]
 fn each_key_of_the_quorum_shows() {
     check(&rows());
-}
-
-/// Starts two of three voters. The third one comes later, and is cut off then. All have the key. Returns how much of
-/// the time `c` leads in each phase.
-async fn counted(s: Scene) -> Seen {
-    let (_a, c) = (s.a()?, s.other("c", &s.line));
-    sleep(SECONDS(10)).await;
-    let two = leads(&c).await;
-    let _b = s.other("b", &s.line);
-    sleep(SECONDS(10)).await;
-    let three = leads(&c).await;
-    for other in ["a", "c"] {
-        s.pipes.partition("b", other);
-    }
-    sleep(SECONDS(10)).await;
-    let again = leads(&c).await;
-    Ok(format!("two: {two}, three: {three}, two: {again}"))
-}
-
-async fn leads(node: &RunningNode) -> &'static str {
-    let mut leads = 0;
-    for _ in 0..200 {
-        sleep(MS(97)).await;
-        leads += u32::from(node.agent().is_leader());
-    }
-    match leads {
-        0 => "never",
-        200 => "always",
-        _ => "at times",
-    }
 }

@@ -43,25 +43,19 @@ pub(super) const LEASE: &str = "lease.folder = \"FOLDER/leases\"";
 pub(super) struct Scene {
     text: String,
     beside: String,
-    /// Lines of the row.
-    pub(super) line: String,
     pub(super) pipes: Pipes,
     pub(super) folder: TempDir,
-    /// Port of the row's server, if it has one.
-    pub(super) port: Cell<u16>,
     store: MemoryRegister,
     starts: Cell<u64>,
 }
 
 impl Scene {
-    pub(super) fn new(text: String, beside: &str, line: &str) -> Self {
+    pub(super) fn new(text: String, beside: &str) -> Self {
         Self {
             text,
             beside: beside.to_owned(),
-            line: line.to_owned(),
             pipes: Pipes::new(),
             folder: tempfile::tempdir().unwrap(),
-            port: Cell::default(),
             store: MemoryRegister::new(),
             starts: Cell::new(1_000),
         }
@@ -115,10 +109,7 @@ impl Scene {
         let folder = self.folder.path().to_str().unwrap();
         let text = text.replace("FOLDER", folder).replace("NODE", node);
         let here = format!("127.0.0.1:{}", node.as_bytes()[0] - b'a' + 1);
-        let text = text
-            .replace("HERE", &here)
-            .replace("PORT", &self.port.get().to_string());
-        Config::from_toml(&text).unwrap()
+        Config::from_toml(&text.replace("HERE", &here)).unwrap()
     }
 
     pub(super) fn write(&self, name: &str, content: &str) {
@@ -148,6 +139,11 @@ pub(super) async fn alone(s: Scene) -> Seen {
     let a = s.a()?;
     sleep(SECONDS(60)).await;
     Ok(format!("{} {:?}", shown(&a), s.files()))
+}
+
+/// Returns the settings of the node's election.
+pub(super) async fn planned(s: Scene) -> Seen {
+    Ok(format!("{:?}", s.own().plan()?.election))
 }
 
 /// Returns the node's report, and whether the node keeps a record.

@@ -1,10 +1,8 @@
-//! The keys of the section `timings`: the durations of the agent in each mode, and their effects.
-
-use actix::clock::sleep;
+//! The keys of the section `timings`: the durations of the agent in each mode.
 
 use super::{
     Rows, Seen, check, rows,
-    scene::{LEASE, LINKED, QUORUM, SECONDS, Scene, recorded, rounded, until},
+    scene::{LEASE, Scene, planned, recorded},
 };
 
 pub(super) fn rows() -> Vec<Rows> {
@@ -28,19 +26,12 @@ pub(super) fn rows() -> Vec<Rows> {
         by(ONE_VOTER),
         by(LEASE),
         rows!(
-            LINKED,
-            taken_over,
+            "",
+            planned,
             r#"
-            timings.detection = "8s" | after 1 s | after 8 s
-            timings.step = "5s" | after 1 s | after 6 s
-            timings.jitter = "20s" | after 1 s | late
-        "#
-        ),
-        rows!(
-            format!("{QUORUM}\nquorum.vote_quorum = 3"),
-            asks,
-            r#"
-            timings.round = "5s" | often | seldom
+            timings.step = "5s" | step: 80ms | step: 5s
+            timings.jitter = "20s" | jitter: 50ms | jitter: 20s
+            timings.round = "5s" | round: 100ms | round: 5s
         "#
         ),
     ]
@@ -63,24 +54,4 @@ const ONE_VOTER: &str = r#"
 #[expect(clippy::unused_async, reason = "each look is a future")]
 async fn runs(s: Scene) -> Seen {
     Ok(recorded(&s.own().start()?))
-}
-
-/// Cuts the node off from both agents that rank above it. Returns the time until the node leads.
-async fn taken_over(s: Scene) -> Seen {
-    let (a, _b, _c) = (s.a()?, s.other("b", ""), s.other("c", ""));
-    sleep(SECONDS(20)).await;
-    for other in ["b", "c"] {
-        s.pipes.partition("a", other);
-    }
-    let after = until(|| a.agent().is_leader()).await;
-    let late = if after > SECONDS(10) { "late" } else { "" };
-    Ok(format!("after {} {late}", rounded(after)))
-}
-
-/// Starts two of three voters that all need all votes. Returns whether they ask often.
-async fn asks(s: Scene) -> Seen {
-    let (a, _b) = (s.a()?, s.other("b", "role = \"voter\""));
-    sleep(SECONDS(60)).await;
-    let sent = a.bridge().unwrap().traffic().messages_out;
-    Ok(if sent > 100 { "often" } else { "seldom" }.to_owned())
 }

@@ -7,7 +7,7 @@ mod ports;
 use std::{
     fs,
     io::{BufRead, BufReader, Write},
-    path::{Path, PathBuf},
+    path::Path,
     process::{Child, Command, Stdio},
     sync::mpsc::{Receiver, channel},
     thread,
@@ -16,34 +16,17 @@ use std::{
 
 use ports::free_port;
 use rustix::process::{Pid, Signal, kill_process};
+use tempfile::TempDir;
 
 /// Longest time for an expected event. Most take milliseconds.
 pub const SOON: Duration = Duration::from_secs(10);
 /// Time for which a test waits for an event that must not happen.
 pub const NEVER: Duration = Duration::from_millis(500);
 
-/// A folder that is removed at the end. It is in memory if possible.
-pub struct Folder(pub PathBuf);
-
-impl Folder {
-    pub fn new() -> Self {
-        let memory = Path::new("/dev/shm");
-        let base = if memory.is_dir() {
-            memory.to_owned()
-        } else {
-            std::env::temp_dir()
-        };
-        let (id, thread) = (std::process::id(), thread::current().id());
-        let folder = base.join(format!("sentinel-{id}-{thread:?}"));
-        fs::create_dir_all(&folder).unwrap();
-        Self(folder)
-    }
-}
-
-impl Drop for Folder {
-    fn drop(&mut self) {
-        drop(fs::remove_dir_all(&self.0));
-    }
+/// Returns a folder that is removed at the end. It is in memory if possible.
+pub fn folder() -> TempDir {
+    let made = tempfile::tempdir_in("/dev/shm");
+    made.unwrap_or_else(|_| tempfile::tempdir().unwrap())
 }
 
 /// Returns ports that are free for TCP and for UDP.
@@ -60,15 +43,6 @@ pub struct Node {
 }
 
 impl Node {
-    pub fn start(
-        name: &'static str,
-        folder: &Path,
-        port: u16,
-        peers: &[(&'static str, u16)],
-    ) -> Self {
-        Self::start_with(name, folder, port, peers, &[])
-    }
-
     /// Starts a node with additional variables of its environment; the page of the program describes them.
     pub fn start_with(
         name: &'static str,
@@ -156,11 +130,6 @@ impl Node {
         }
     }
 
-    /// Waits until it prints that there is no leader.
-    pub fn leads_no_more(&mut self) {
-        while self.next(SOON).expect("the end of the leader").1 != "leader -" {}
-    }
-
     /// Returns the value of a counter of its bridge.
     pub fn count(&mut self, what: &str) -> u64 {
         let counts = self.ask();
@@ -212,6 +181,66 @@ impl Node {
                     .collect::<Vec<_>>()
             })
             .collect()
+    }
+}
+
+/// The names of three nodes.
+pub const NAMES: [&str; 3] = ["a", "b", "c"];
+
+/// Three nodes, each of which has the others as peers.
+pub struct Three {
+    pub nodes: Vec<Node>,
+    pub ports: [u16; 3],
+    folder: TempDir,
+    variables: Vec<(&'static str, String)>,
+}
+
+impl Three {
+    pub fn start() -> Self {
+        Self::with(ports(), &[])
+    }
+
+    /// Starts nodes at these ports, with additional variables of their environment.
+    pub fn with(ports: [u16; 3], variables: &[(&'static str, String)]) -> Self {
+        let mut three = Self {
+            nodes: Vec::new(),
+            ports,
+            folder: folder(),
+            variables: variables.to_vec(),
+        };
+        three.nodes = (0..3).map(|at| three.spawn(at)).collect();
+        three
+    }
+
+    pub fn spawn(&self, at: usize) -> Node {
+        let others = NAMES.into_iter().zip(self.ports);
+        let peers: Vec<_> = others.filter(|(name, _)| *name != NAMES[at]).collect();
+        let port = self.ports[at];
+        Node::start_with(NAMES[at], self.folder.path(), port, &peers, &self.variables)
+    }
+
+    /// Waits until all nodes are linked and follow one leader. Returns its index.
+    pub fn agree(&mut self, within: Duration) -> usize {
+        let heard = self.nodes.iter_mut();
+        let leader = heard.map(|node| node.leader_within("", within).1).last();
+        let leader = leader.unwrap();
+        for node in &mut self.nodes {
+            node.linked(2);
+        }
+        NAMES.iter().position(|name| **name == leader).unwrap()
+    }
+
+    /// Waits until both nodes other than `former` follow one of them. Returns its index, and the time at which the later
+    /// of the two printed it.
+    pub fn fails_over(&mut self, former: usize, within: Duration) -> (usize, Instant) {
+        let others = self.nodes.iter_mut();
+        let others = others.filter(|node| node.name != NAMES[former]);
+        let told: Vec<_> = others
+            .map(|node| node.leader_within(NAMES[former], within))
+            .collect();
+        assert_eq!(told[0].1, told[1].1, "two nodes follow different leaders");
+        let next = NAMES.iter().position(|name| **name == told[0].1).unwrap();
+        (next, told[0].0.max(told[1].0))
     }
 }
 

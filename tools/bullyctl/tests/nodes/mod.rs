@@ -6,6 +6,9 @@
     reason = "a scene that cannot be set fails the test"
 )]
 
+#[path = "../../../../tests/support/ports.rs"]
+mod ports;
+
 use std::{
     collections::BTreeMap,
     fs,
@@ -16,24 +19,22 @@ use std::{
     time::Duration,
 };
 
-use actix::{Actor, Context, Handler, System, clock::sleep};
+use actix::{System, clock::sleep};
 use actix_bully::{
-    Group,
-    agent::{BullyAgent, BullyHandle, DrainingToken, Notice},
-    elections::bully::Preemption,
+    agent::BullyHandle,
+    config::{Config, RunningNode},
     operate::{Operated, SocketGuard, serve_socket},
-    protocol::{About, Timings},
-    remote::{BridgeHandle, Peer, RemoteBridge},
-    store::{FileStore, StoreIdentity},
+    protocol::About,
     web::{Token, routes},
 };
 use actix_web::{App, HttpServer, dev::ServerHandle, rt, web};
+use ports::free_addresses;
 use serde::de::DeserializeOwned;
 use tempfile::TempDir;
 use tokio::sync::oneshot;
 
+const NAMES: [&str; 3] = ["n1", "n2", "n3"];
 const TOKEN: &str = "0123456789abcdef";
-const SCORES: [(&str, i32); 4] = [("n1", 10), ("n2", 20), ("n3", 30), ("n4", 5)];
 
 /// The exit code and the output of a process.
 #[derive(Debug)]
@@ -67,16 +68,6 @@ pub(crate) struct Running {
     pub(crate) url: String,
     pub(crate) url_without_commands: String,
     socket: PathBuf,
-    hold: mpsc::Sender<mpsc::Sender<()>>,
-}
-
-impl Running {
-    /// Makes the node's work last until all nodes end.
-    pub(crate) fn hold_work(&self) {
-        let (held, holding) = mpsc::channel();
-        self.hold.send(held).unwrap();
-        holding.recv().unwrap();
-    }
 }
 
 /// Three nodes `n1`, `n2`, `n3`. At first `n3` leads.
@@ -89,22 +80,12 @@ pub(crate) struct Nodes {
 
 impl Nodes {
     pub(crate) fn start() -> Self {
-        Self::start_as(false)
-    }
-
-    /// Starts three voters of a quorum, and the learner `n4`.
-    pub(crate) fn start_quorum() -> Self {
-        Self::start_as(true)
-    }
-
-    fn start_as(is_quorum: bool) -> Self {
         let folder = tempfile::tempdir().unwrap();
         fs::write(folder.path().join("token"), format!("{TOKEN}\n")).unwrap();
         let (stop, stopped) = oneshot::channel();
         let (started, starting) = mpsc::channel();
         let path = folder.path().to_owned();
-        let thread =
-            thread::spawn(move || System::new().block_on(run(path, is_quorum, started, stopped)));
+        let thread = thread::spawn(move || System::new().block_on(run(path, started, stopped)));
         let all = starting.recv_timeout(Duration::from_secs(30)).unwrap();
         Self {
             all,
@@ -166,17 +147,6 @@ impl Nodes {
         }
         panic!("{name} does not know the texts of all");
     }
-
-    pub(crate) fn wait_for_epoch(&self, epoch: u64) {
-        for _ in 0..3_000 {
-            let mut voters = self.all.values().map(|node| node.handle.voters());
-            if voters.all(|voters| voters.is_some_and(|voters| voters.epoch == epoch)) {
-                return;
-            }
-            thread::park_timeout(Duration::from_millis(10));
-        }
-        panic!("some do not know epoch {epoch}");
-    }
 }
 
 impl Drop for Nodes {
@@ -188,156 +158,72 @@ impl Drop for Nodes {
     }
 }
 
-/// A worker that never reports the end of its work.
-struct Worker;
-
-impl Actor for Worker {
-    type Context = Context<Self>;
-}
-
-impl Handler<Notice> for Worker {
-    type Result = ();
-    fn handle(&mut self, _: Notice, _: &mut Context<Self>) {}
-}
-
 /// The parts of a node, which the node needs while it runs.
 struct Parts {
-    handle: BullyHandle,
-    bridge: BridgeHandle,
+    node: RunningNode,
     _socket: SocketGuard,
     servers: [ServerHandle; 2],
-    hold: mpsc::Receiver<mpsc::Sender<()>>,
 }
 
 async fn run(
     folder: PathBuf,
-    is_quorum: bool,
     started: mpsc::Sender<BTreeMap<&'static str, Running>>,
-    mut stopped: oneshot::Receiver<()>,
+    stopped: oneshot::Receiver<()>,
 ) {
-    let mut all = BTreeMap::new();
-    let mut parts: Vec<Parts> = Vec::new();
-    for (name, score) in SCORES.into_iter().take(if is_quorum { 4 } else { 3 }) {
-        let (node, its) = start(name, score, is_quorum, &folder);
-        for other in &parts {
-            let address = its.bridge.local_addr().unwrap().to_string();
-            other.bridge.add_peer(Peer::new(name, &address)).unwrap();
-            let address = other.bridge.local_addr().unwrap().to_string();
-            its.bridge
-                .add_peer(Peer::new(other.handle.id().as_str(), &address))
-                .unwrap();
-        }
-        all.insert(name, node);
+    let addresses = free_addresses(NAMES).map(|address| address.to_string());
+    let nodes = NAMES.map(|name| (name, start(name, &addresses, &folder)));
+    let (mut all, mut parts) = (BTreeMap::new(), Vec::new());
+    for (name, (running, its)) in nodes {
+        all.insert(name, running);
         parts.push(its);
     }
-    settle(&parts, is_quorum).await;
+    while !parts.iter().all(|its| is_linked(&its.node)) {
+        sleep(Duration::from_millis(5)).await;
+    }
     started.send(all).unwrap();
-    let mut held: Vec<(actix::Addr<Worker>, DrainingToken)> = Vec::new();
-    while stopped.try_recv() == Err(oneshot::error::TryRecvError::Empty) {
-        for node in &parts {
-            if let Ok(told) = node.hold.try_recv() {
-                let worker = Worker.start();
-                let token = node.handle.subscribe_draining(worker.clone().recipient());
-                held.push((worker, token.unwrap()));
-                sleep(Duration::from_millis(20)).await;
-                told.send(()).unwrap();
-            }
-        }
-        sleep(Duration::from_millis(5)).await;
-    }
-    for node in parts {
-        for server in node.servers {
-            server.stop(false).await;
-        }
-        node.bridge.stop();
+    stopped.await.ok();
+    for server in parts.iter().flat_map(|its| &its.servers) {
+        server.stop(false).await;
     }
 }
 
-/// Waits until all nodes are linked, and `n3` leads.
-async fn settle(parts: &[Parts], is_quorum: bool) {
-    while !parts.iter().all(is_linked) {
-        sleep(Duration::from_millis(5)).await;
-    }
-    if is_quorum {
-        // Until now `n3` was the only eligible voter: see `elect`.
-        for (node, (_, score)) in parts.iter().zip(SCORES) {
-            node.handle.set_score(score).unwrap();
-        }
-        while !parts.iter().all(|node| knows_scores(&node.handle)) {
-            sleep(Duration::from_millis(5)).await;
-        }
-    }
-}
-
-fn is_linked(node: &Parts) -> bool {
-    let leader = node.handle.leader();
-    let report = Operated::new(&node.handle).bridge(&node.bridge).report();
-    let peers = report.bridge.unwrap().peers;
+/// Returns whether the node has all links, and `n3` leads.
+fn is_linked(node: &RunningNode) -> bool {
+    let leader = node.agent().leader();
+    let peers = node.operated().report().bridge.unwrap().peers;
     leader.is_some_and(|leader| leader.id.as_str() == "n3")
         && peers
             .iter()
             .all(|peer| peer.link == "linked" && peer.agents == 1)
 }
 
-fn knows_scores(handle: &BullyHandle) -> bool {
-    let report = Operated::new(handle).report();
-    SCORES.iter().all(|(name, score)| {
-        let mut members = report.agents.iter().flat_map(|agent| &agent.members);
-        let member = members.find(|member| member.agent.as_str() == *name);
-        member.is_some_and(|member| member.score == Some((*score).into()))
-    })
+/// Returns the configuration of a node. Only `n3` takes the leadership away from another agent.
+fn configuration(name: &str, addresses: &[String; 3]) -> String {
+    let at = NAMES.iter().position(|other| *other == name).unwrap();
+    let peers = NAMES.iter().zip(addresses);
+    let peers =
+        peers.map(|(node, address)| format!("{{ node = {node:?}, address = {address:?} }}"));
+    let more = match name {
+        "n1" => "preemption = \"never\"\nabout = \"http://10.0.0.1:8080\"",
+        "n2" => "preemption = \"never\"",
+        _ => "preemption = \"immediately\"",
+    };
+    format!(
+        "node = {name:?}\ngroup = \"orders\"\nscore = {}\ntimings.preset = \"lan\"\n{more}\n\
+         listen = {:?}\npeers_name_all = true\npeers = [{}]",
+        10 * (at + 1),
+        addresses[at],
+        peers.collect::<Vec<_>>().join(", "),
+    )
 }
 
-fn elect(name: &str, score: i32, is_quorum: bool, group: &Group, folder: &Path) -> BullyHandle {
-    let mut agent = BullyAgent::builder(name).timings(Timings::lan());
-    if is_quorum {
-        agent = agent.quorum(["n1", "n2", "n3"]).learner();
-    }
-    // The first linked voter would be elected first, and `n1` and `n2` never give way. So they get their score when
-    // `n3` leads.
-    agent = if is_quorum && name != "n3" {
-        agent.ineligible()
-    } else {
-        agent.score(score)
-    };
-    let agent = agent.preemption(if name == "n3" && is_quorum {
-        // The promises of the voters must end first.
-        Preemption::After(Duration::from_secs(1))
-    } else if name == "n3" {
-        Preemption::Immediately
-    } else {
-        Preemption::Never
-    });
-    let agent = agent.join(group);
-    let agent = if name == "n1" {
-        agent.about("http://10.0.0.1:8080")
-    } else {
-        agent
-    };
-    if is_quorum {
-        let identity = StoreIdentity {
-            cluster: "trio".parse().unwrap(),
-            group: "orders".parse().unwrap(),
-            node: name.parse().unwrap(),
-        };
-        let votes = FileStore::create(folder.join(format!("{name}.vote")), identity).unwrap();
-        agent.store(votes).start().unwrap()
-    } else {
-        agent.start().unwrap()
-    }
-}
-
-fn start(name: &'static str, score: i32, is_quorum: bool, folder: &Path) -> (Running, Parts) {
-    let group = Group::new("orders").unwrap();
-    let bridge = RemoteBridge::builder(name)
-        .listen("127.0.0.1:0")
-        .carry(&group);
-    let bridge = bridge.start().unwrap();
-    let handle = elect(name, score, is_quorum, &group, folder);
-    let node = Operated::new(&handle).bridge(&bridge);
+fn start(name: &'static str, addresses: &[String; 3], folder: &Path) -> (Running, Parts) {
+    let config = Config::from_toml(&configuration(name, addresses)).unwrap();
+    let bridge = config.listen.clone().unwrap();
+    let node = config.start().unwrap();
     let path = folder.join(format!("{name}.sock"));
-    let socket = serve_socket(&path, node.clone()).unwrap();
-    let plain = routes(node);
+    let socket = serve_socket(&path, node.operated()).unwrap();
+    let plain = routes(node.operated());
     let with_commands = plain.clone().commands(Token::new(TOKEN).unwrap());
     let served = [plain, with_commands].map(|routes| {
         let app =
@@ -351,21 +237,17 @@ fn start(name: &'static str, score: i32, is_quorum: bool, folder: &Path) -> (Run
         (url, handle)
     });
     let [(url_without_commands, plain), (url, guarded)] = served;
-    let (hold, holding) = mpsc::channel();
     let running = Running {
-        handle: handle.clone(),
-        bridge: bridge.local_addr().unwrap().to_string(),
+        handle: node.agent().clone(),
+        bridge,
         url,
         url_without_commands,
         socket: path,
-        hold,
     };
     let parts = Parts {
-        handle,
-        bridge,
+        node,
         _socket: socket,
         servers: [plain, guarded],
-        hold: holding,
     };
     (running, parts)
 }

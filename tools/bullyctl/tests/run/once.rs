@@ -1,5 +1,4 @@
-//! The environment of a command, the refusals before it runs, and the exit codes of `run`: `--once`, `--try`, and both
-//! in a script.
+//! The environment of a command, the refusals before it runs, and the exit codes of `run`: `--once` and `--try`.
 
 use std::{
     fs,
@@ -114,71 +113,17 @@ fn without_a_fence_the_command_has_none_in_its_environment() {
     assert_eq!(done.code(), Some(17));
 }
 
-/// The script is a job of cron on two hosts: the leader does the work, and the other host gives up soon.
+/// A job of cron on two hosts: the leader does the work, and the other host gives up soon.
 #[test]
-fn a_script_runs_its_work_where_it_leads_and_gives_up_elsewhere() {
+fn a_host_that_does_not_lead_in_time_gives_up() {
     let place = Place::new();
-    let script = place.path().join("job.sh");
-    let text = r#"
-        "$BULLYCTL" run --config "$1" --once --try "$3" -- sh -c '
-            echo "$BULLY_NODE" >>"$0/done"; while [ ! -e "$0/enough" ]; do sleep 0.02; done; exit 4' "$2"
-        case $? in
-            4) echo "$1 has done it" ;;
-            124) echo "$1 leaves it to another host" ;;
-            *) echo "$1 failed" ;;
-        esac
-    "#;
-    fs::write(&script, text).unwrap();
-    let run = |node: &str, span: &str| {
-        let mut sh = Command::new("sh");
-        sh.arg(&script).arg(place.config(node)).arg(place.path());
-        sh.arg(span);
-        sh.env("BULLYCTL", env!("CARGO_BIN_EXE_bullyctl"));
-        sh.stdout(Stdio::piped());
-        sh.spawn().unwrap()
-    };
-    let first = run("a", "30s");
-    wait_until("the first one works", || place.lines("done") == ["a"]);
-    let other = run("b", "500ms").wait_with_output().unwrap();
-    let other = String::from_utf8(other.stdout).unwrap();
-    assert!(
-        other.ends_with("b.toml leaves it to another host\n"),
-        "{other}"
-    );
-    fs::write(place.path().join("enough"), "").unwrap();
-    let first = first.wait_with_output().unwrap();
-    let first = String::from_utf8(first.stdout).unwrap();
-    assert!(first.ends_with("a.toml has done it\n"), "{first}");
-    assert_eq!(place.lines("done"), ["a"]);
-}
-
-/// The operator uses the socket of the run.
-#[test]
-fn an_operator_sees_and_commands_the_node_of_a_run() {
-    let place = Place::new();
-    let socket = place.path().join("socket");
-    let ctl = |words: &str| {
-        let mut bullyctl = Command::new(env!("CARGO_BIN_EXE_bullyctl"));
-        bullyctl.arg("--socket").arg(&socket).args(words.split(' '));
-        bullyctl
-    };
-    let config = place.config("a");
-    let mut served = ctl("run --config");
-    served.arg(&config).args(["--", "sleep", "1000"]);
-    let mut host = Host::spawn(served);
-    host.wait_for("the command runs as process");
-    let status = ctl("status").output().unwrap();
-    let status = String::from_utf8(status.stdout).unwrap();
-    assert!(status.contains("leader"), "{status}");
-    let sleep = ["sleep", "1000"].map(str::to_owned);
-    let mut other = Host::spawn(bullyctl(&place.config("b"), &[], &sleep));
-    // The hand-over succeeds as soon as the other node is known.
-    wait_until("the leadership is handed over", || {
-        ctl("transfer").output().unwrap().status.success()
-    });
-    host.wait_for("signal 15 ended the command");
-    other.wait_for("the command runs as process");
-    assert_eq!(host.end(Signal::TERM), Some(0));
+    let leader = place.unruly("a", &[]);
+    place.wait_for_ready(1);
+    let command = ["true".to_owned()];
+    let options = ["--once", "--try", "500ms"];
+    let other = bullyctl(&place.config("b"), &options, &command).output();
+    assert_eq!(other.unwrap().status.code(), Some(124));
+    drop(leader);
 }
 
 #[test]
