@@ -123,7 +123,10 @@ fn words(wrong: &serde_json::Error) -> String {
                 .replace("missing field", "it lacks")
                 .replace("unknown variant", "this program does not know")
                 .replace("unknown field", "this program does not know");
-            if named == told {
+            let misfits = ["invalid", "duplicate field"];
+            if misfits.iter().any(|misfit| told.starts_with(misfit)) {
+                format!("a value does not fit there ({told}): was the file edited?")
+            } else if named == told {
                 named // a value, refused with its own advice
             } else {
                 format!("{named}: use the release that wrote the file")

@@ -116,6 +116,20 @@ fn another_score_does_not_begin_the_deadline_anew() {
         .nothing_else_happened();
 }
 
+#[test]
+fn the_deadline_is_that_of_the_timings() {
+    let config = AstraConfig {
+        timings: Timings::lan(),
+        ..AstraConfig::default()
+    };
+    Kit::voter(&Arc::new(config))
+        .started()
+        .step(Input::Campaign)
+        .sent_to(&[HIGH, LOW], ask(1, 5, 0))
+        .set(BullyTimer::Deadline, T)
+        .nothing_else_happened();
+}
+
 // ---- two processes of one name ----
 
 #[test]
