@@ -23,9 +23,9 @@ pub(crate) type Losses = BTreeMap<&'static str, u64>;
 /// A situation in which agents send messages.
 pub(crate) struct Scene<'a, E: Election> {
     /// Makes the world before the action from a seed.
-    pub(crate) stage: &'a dyn Fn(u64) -> World<E>,
+    pub(crate) stage: Box<dyn Fn(u64) -> World<E> + 'a>,
     /// The action that begins the scene. It takes no time.
-    pub(crate) act: &'a dyn Fn(&mut World<E>),
+    pub(crate) act: Box<dyn Fn(&mut World<E>) + 'a>,
     /// Time after the action during which messages are lost.
     pub(crate) span: Duration,
 }
@@ -77,6 +77,18 @@ impl<E: Election> Scene<'_, E> {
         }
     }
 
+    /// Returns which of the kinds the scene sends.
+    pub(crate) fn kinds_sent(&self, seed: u64, kinds: &[&'static str]) -> Vec<&'static str> {
+        let mut world = (self.stage)(seed);
+        let sent = |world: &World<E>, kind| world.trace().count_of(kind).sent;
+        let before: Vec<_> = kinds.iter().map(|kind| sent(&world, kind)).collect();
+        (self.act)(&mut world);
+        world.run_for(self.span);
+        let all = kinds.iter().zip(before);
+        let is_sent = all.filter(|(kind, before)| sent(&world, kind) > *before);
+        is_sent.map(|(kind, _)| *kind).collect()
+    }
+
     /// Plays the scene once for each kind, and loses all messages of the kind that are sent at the first moment with
     /// such a message. `then` checks the world after the loss.
     pub(crate) fn lose_first(
@@ -86,7 +98,7 @@ impl<E: Election> Scene<'_, E> {
         then: &dyn Fn(&mut World<E>),
         lost: &mut Losses,
     ) {
-        for kind in kinds {
+        for kind in self.kinds_sent(seed, kinds) {
             let mut world = (self.stage)(seed);
             let before = world.tally().ignored;
             world.ignore(kind);

@@ -19,9 +19,7 @@ fn a_voter_that_may_have_promised_something_abstains() {
         .whatever();
     let effects = me.hear(LOW, claim(9, 1));
     assert!(!effects.writes());
-    effects
-        .refused(LOW, 9, OLD, 1)
-        .nothing_else_happened();
+    effects.refused(LOW, 9, OLD, 1).nothing_else_happened();
     me.later(1)
         .hear(LOW, claim(9, 1))
         .wrote(9, LOW)
