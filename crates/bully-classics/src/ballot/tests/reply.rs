@@ -64,6 +64,7 @@ fn late_answers_lengthen_a_round_once_and_to_the_cap() {
 fn an_answer_that_was_counted_already_is_not_late() {
     let mut me = Kit::following();
     me.answered(LOW, idle());
+    me.answered(LOW, idle()); // a copy in the same round
     me.answered(HIGH, leading(7, HIGH));
     let last = me.round();
     me.over().whatever();
