@@ -11,7 +11,7 @@ use actix_bully::{
         reorganization::{Reorganization, ReorganizationConfig},
         ring::{Ring, RingConfig},
     },
-    protocol::{AgentId, Timings},
+    protocol::{AgentId, Term, Timings},
     supervisor::RestartPolicy,
     testkit::{
         cluster::{Cluster, ClusterBuilder, ClusterError, Condition},
@@ -89,6 +89,18 @@ fn a_hung_leader_is_replaced_and_gives_way_or_not_when_it_goes_on() {
         ("step-down 4 3", "agent-3"), // the command names agent-3 as successor
     ];
     story(five().preemption(Preemption::Never), &steps);
+}
+
+/// The other agents learn of a stop at once, but the leader names no successor.
+#[test]
+fn a_stopped_leader_is_replaced_at_once_and_does_not_hand_over() {
+    test(|| async {
+        let mut cluster = settled(five()).await;
+        cluster.stop("5").await.unwrap();
+        let next = cluster.settle().await.unwrap();
+        assert_eq!((leaders(&next), next.took), (vec!["agent-4"], MS(1)));
+        assert_eq!(cluster.trace().count_of("resign").sent, 0);
+    });
 }
 
 #[test]
@@ -198,7 +210,7 @@ fn settled_says_who_leads_where_and_what_it_took() {
         let [side] = settled.sides.as_slice() else {
             panic!("{settled:?}")
         };
-        assert_eq!(side.agents.len(), 5);
+        assert_eq!((side.agents.len(), side.term), (5, Term(1)));
         cluster.crash("5").await.unwrap();
         actix::clock::sleep(MS(500)).await;
         let late = cluster.settle().await.unwrap();
