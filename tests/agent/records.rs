@@ -139,6 +139,17 @@ fn a_timer_that_is_due_waits_for_a_record_as_well() {
 }
 
 #[test]
+fn a_leadership_is_lost_before_a_record_is_saved() {
+    play(async {
+        let (stage, store) = (Stage::new(), Slow::default());
+        let toy = keeps(&stage, &store);
+        stage.prompt(&toy, &[Act::Acquire(1)]).await;
+        stage.prompt(&toy, &[Act::Save(1), Act::Lose]).await;
+        assert!(!toy.is_leader());
+    });
+}
+
+#[test]
 fn the_next_incarnation_begins_with_the_last_record() {
     play(async {
         let (stage, store) = (Stage::new(), Slow::default());

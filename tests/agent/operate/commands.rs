@@ -66,6 +66,20 @@ fn a_leader_that_steps_down_names_its_successor_and_the_term() {
 }
 
 #[test]
+fn a_refused_command_is_not_given_to_the_agent() {
+    play(async {
+        let alone = BullyAgent::builder("a").score(1);
+        let alone = alone.join(&Group::new("g").unwrap()).start().unwrap();
+        settle().await;
+        let term = alone.current().leading;
+        let outcome = ask(&alone, step_down(None)).await;
+        assert_eq!(outcome, Outcome::Refused(CommandRefusal::NoOther));
+        settle().await;
+        assert!(term.is_some() && alone.current().leading == term);
+    });
+}
+
+#[test]
 fn a_score_counts_when_the_outcome_says_so() {
     play(async {
         let [c, b, _a] = trio().await;

@@ -1,21 +1,25 @@
 //! Commands to a group whose lease is in a store. Each group of a test stands for a process. The processes share only
 //! the store, so an agent knows the agents of other processes only by their rows in the store.
 
-use std::{panic::resume_unwind, time::Duration};
+use std::{panic::resume_unwind, sync::Arc, time::Duration};
 
 use actix::clock;
 use actix_bully::{
     Group,
-    agent::{BullyAgent, BullyHandle, Finding, LeadError, OnPanic},
-    elections::bully::Preemption,
+    agent::{BullyAgent, BullyHandle, Finding, LeadError, Lifecycle, OnPanic},
+    elections::{AnyMessage, bully::Preemption},
+    group::{Envelope, Holder, RemoteLink, Update},
     history::LeadershipEnd,
     operate::{Command, CommandRefusal, ContenderReport, Operated, Order, Outcome},
-    protocol::{About, AgentId, Timings},
+    protocol::{About, AgentId, Incarnation, MemberKind, Timings},
     register::{Change, MemoryRegister, Register, RegisterKey},
     supervisor::RestartPolicy,
     testkit::{Inject, VirtualClock},
 };
-use bully_core::elections::lease::{LeaseRecord, RegisterRecord};
+use bully_core::{
+    elections::lease::{LeaseRecord, RegisterRecord},
+    protocol::Member,
+};
 use futures::StreamExt;
 
 use crate::{
@@ -23,8 +27,12 @@ use crate::{
     store::{FailedRemoval, Lists, Store},
 };
 
-/// Starts an agent that stays down for an hour after a crash.
 fn agent(name: &str, register: impl Register + 'static) -> BullyHandle {
+    member(&Group::new("jobs").unwrap(), name, register)
+}
+
+/// Starts an agent that stays down for an hour after a crash.
+fn member(group: &Group, name: &str, register: impl Register + 'static) -> BullyHandle {
     let hour = Duration::from_secs(3_600);
     let restarts = RestartPolicy::builder().max_restarts(1).window(2 * hour);
     let restarts = restarts.backoff_max(hour).backoff_base(hour).build();
@@ -35,7 +43,7 @@ fn agent(name: &str, register: impl Register + 'static) -> BullyHandle {
         .lease(register)
         .clock(VirtualClock::new())
         .score(1)
-        .join(&Group::new("jobs").unwrap())
+        .join(group)
         .start()
         .unwrap()
 }
@@ -295,4 +303,43 @@ fn an_agent_that_gives_up_is_a_successor_no_more() {
         let refused = CommandRefusal::NoMember { to: id("c") };
         assert_eq!(outcome, Outcome::Refused(refused));
     });
+}
+
+/// A link to another host that carries nothing.
+#[derive(Debug)]
+struct Silent;
+
+impl RemoteLink<AnyMessage> for Silent {
+    fn carry(&self, _: &[AgentId], _: Envelope<AnyMessage>) {}
+    fn lost(&self, _: &AgentId, _: &Holder) {}
+}
+
+/// A crashed agent of the process sees no leadership, and an agent of another host writes a history of its own.
+#[test]
+fn a_leadership_is_out_of_sight_once_no_agent_of_the_process_is_up() {
+    for crashes in [true, false] {
+        play(async {
+            let store = MemoryRegister::new();
+            let [_leader] = agents(["a"], &store).await;
+            let group = Group::new("jobs").unwrap();
+            let b = member(&group, "b", store.clone());
+            b.wait_for_leader(MS(5_000)).await.unwrap();
+            if crashes {
+                let c = member(&group, "c", store);
+                c.wait_for_leader(MS(5_000)).await.unwrap();
+                c.addr().do_send(Inject::Crash);
+                clock::sleep(MS(1)).await;
+                assert_eq!(c.current().lifecycle, Lifecycle::Down);
+            } else {
+                let other = group.remote("host-d", Arc::new(Silent));
+                other.set_up(true);
+                let d = Member::up(id("d"), MemberKind::Voter, None, Incarnation(7));
+                assert_eq!(other.apply([Update::Known(d)]), []);
+            }
+            b.leave(MS(10)).await.unwrap();
+            let history = Operated::new(&b).history().swap_remove(0);
+            let last = history.leaderships.last().unwrap();
+            assert_eq!(last.end, Some(LeadershipEnd::Unseen));
+        });
+    }
 }
