@@ -99,7 +99,11 @@ fn a_stopped_leader_is_replaced_at_once_and_does_not_hand_over() {
         cluster.stop("5").await.unwrap();
         let next = cluster.settle().await.unwrap();
         assert_eq!((leaders(&next), next.took), (vec!["agent-4"], MS(1)));
-        assert_eq!(cluster.trace().count_of("resign").sent, 0);
+        let trace = cluster.trace();
+        assert_eq!(trace.count_of("resign").sent, 0);
+        let text = trace.to_text();
+        let is_stop = |line: &str| line.contains("agent-5") && line.contains(" stops;");
+        assert!(text.lines().any(is_stop), "{text}");
     });
 }
 

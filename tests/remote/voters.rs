@@ -107,3 +107,38 @@ fn agents_that_turn_out_to_follow_other_rules_are_no_members_and_do_not_hear_eac
         assert_eq!(mine, "available rules, epoch 0");
     });
 }
+
+/// The first term of an epoch is far above all terms of the epoch before.
+#[test]
+fn voters_that_start_again_in_the_next_epoch_elect_over_their_links_and_a_host_without_agents_follows()
+ {
+    scene(async |pipes, folder| {
+        let mut voters = ["a", "b"].map(|name| host(pipes, name, 1_000, folder));
+        let bare = Host::with(|group| builder(pipes, "c", &others("c")).carry(group));
+        let mut links = 0;
+        for epoch in [0, 1] {
+            until("one leads", || believer(&voters.each_ref()).is_some()).await;
+            if epoch == 0 {
+                links = bare.bridge.traffic().links;
+            }
+            // The host without agents hears the leader together with the next change.
+            for host in &voters {
+                host.agents[0].set_score(7).unwrap();
+            }
+            sleep(MS(1_000)).await;
+            let leader = bare.group.members().leader().cloned();
+            assert_eq!(leader.map(|leader| leader.term.0 >> 40), Some(epoch));
+            for host in &mut voters {
+                let agent = host.agents.pop().unwrap();
+                agent.leave(MS(1_000)).await.ok();
+            }
+            for (host, name) in voters.iter_mut().zip(VOTERS) {
+                host.voter(name, 1, folder, of_epoch(epoch + 1));
+            }
+        }
+        for host in voters.iter().chain([&bare]) {
+            assert_eq!(host.bridge.counters().get("term"), Some(0));
+        }
+        assert_eq!(bare.bridge.traffic().links, links, "the first links stay");
+    });
+}

@@ -244,6 +244,21 @@ fn a_store_that_hangs_does_not_hold_a_command_up_for_longer_than_it_may_take() {
     });
 }
 
+/// A store that cannot list its agents does not show that the named successor is absent. So the leader tries to hand
+/// over, and an agent leads afterwards.
+#[test]
+fn where_the_store_cannot_list_a_transfer_is_tried_and_taken_back() {
+    play(async {
+        let store = Store::default();
+        let [a, b] = ["a", "b"].map(|name| agent(name, store.clone()));
+        a.wait_for_leader(MS(5_000)).await.unwrap();
+        let leader = if a.is_leader() { &a } else { &b };
+        let outcome = ask(leader, step_down(Some("x"))).await;
+        assert!(!matches!(outcome, Outcome::Refused(_)), "{outcome}");
+        assert!(a.is_leader() || b.is_leader(), "{outcome}");
+    });
+}
+
 #[test]
 fn the_reset_of_a_mark_says_what_became_of_the_mark() {
     let mark = Some(r#"{"record":"actix-bully schedule 1","cluster":"default"}"#);
