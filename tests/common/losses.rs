@@ -20,12 +20,15 @@ use bully_sim::{
 /// Number of lost messages of each kind.
 pub(crate) type Losses = BTreeMap<&'static str, u64>;
 
+/// The action that begins a scene.
+type Act<'a, E> = Box<dyn Fn(&mut World<E>) + 'a>;
+
 /// A situation in which agents send messages.
 pub(crate) struct Scene<'a, E: Election> {
     /// Makes the world before the action from a seed.
     pub(crate) stage: Box<dyn Fn(u64) -> World<E> + 'a>,
-    /// The action that begins the scene. It takes no time.
-    pub(crate) act: Box<dyn Fn(&mut World<E>) + 'a>,
+    /// Takes no time.
+    pub(crate) act: Act<'a, E>,
     /// Time after the action during which messages are lost.
     pub(crate) span: Duration,
 }

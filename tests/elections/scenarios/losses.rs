@@ -22,7 +22,7 @@ const SCENES: [(&str, &str); 8] = [
 ];
 
 /// Time after the action of a scene in which messages are lost.
-const SPAN: Duration = Duration::from_millis(2_000);
+const SPAN: Duration = Duration::from_secs(2);
 
 fn scenes<E: Subject>() -> impl Iterator<Item = &'static (&'static str, &'static str)> {
     SCENES.iter().chain(E::SCENES)
