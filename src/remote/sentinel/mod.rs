@@ -113,8 +113,8 @@
 //!
 //! Tested: kill -9, abort, SIGSTOP, SIGTERM and SIGINT to the sentinel, ports that are closed for UDP, the three
 //! cases of a pid namespace, a seccomp filter without `pidfd_open` (`Sentinel::start` returns
-//! [`SentinelError::Pidfd`]), and by `.ci/soak trials` the kill modes of systemd 252 and a kill for memory. Not
-//! tested: a container engine and `memory.oom.group`.
+//! [`SentinelError::Pidfd`]). Tried by hand, with `tests/sentinel/tests/trials.rs` of the commit 7601e6a2: the kill modes
+//! of systemd 252, and a kill for memory. Not tested: a container engine and `memory.oom.group`.
 //!
 //! # Cost
 //! One thread, no runtime. The sentinel is the program itself, started again, so it shares the node's pages of code

@@ -1,14 +1,11 @@
 //! A node with a sentinel: `sentinel-node NAME FOLDER PORT NAME=PORT..` on loopback, a voter whose vote is in the
 //! folder.
 //!
-//! While it leads, it writes `NAME TERM TIME` to the resource at the address in `RESOURCE`, about each millisecond. The
-//! time is a moment before its check that it leads. With `LEASE` the group has a lease of this number of seconds, in a
-//! register in the folder, and no voters. With `REAPS` the node takes the ends of all its children from the kernel, that
-//! of the sentinel too.
+//! With `LEASE` the group has a lease of this number of seconds, in a register in the folder, and no voters. With
+//! `REAPS` the node takes the ends of all its children from the kernel, that of the sentinel too.
 //!
 //! It prints `sentinel PROCESS`, and `leader NAME` for each change of the leader. For each line that it reads, it
-//! prints the counters of its bridge and the number of links. After the line `eat` it allocates memory until the kernel
-//! kills it.
+//! prints the counters of its bridge and the number of links.
 #![expect(
     clippy::print_stdout,
     reason = "the test that started it reads its output"
@@ -19,15 +16,13 @@ use std::{
     error::Error,
     fs,
     io::{self, BufRead},
-    net::UdpSocket,
     path::Path,
     time::Duration,
 };
 
 use actix_bully::{
     Group,
-    agent::{BullyAgent, BullyBuilder, BullyHandle, LeaderGuard},
-    clock::{BootClock, Clock},
+    agent::{BullyAgent, BullyBuilder},
     elections::quorum::Vote,
     protocol::Timings,
     register::FileRegister,
@@ -71,10 +66,7 @@ async fn run(sentinel: Sentinel) -> Result<(), Box<dyn Error>> {
     let agent = elected(&name, &folder, &voters)?;
     let agent = agent.join(&group).start()?;
     std::thread::spawn(move || {
-        for line in io::stdin().lock().lines().map_while(Result::ok) {
-            if line == "eat" {
-                eat();
-            }
+        for _ in io::stdin().lock().lines().map_while(Result::ok) {
             let counts = bridge.counters();
             let counts: Vec<_> = counts.iter().filter(|(_, n)| *n > 0).collect();
             let peers = bridge.peers();
@@ -83,9 +75,6 @@ async fn run(sentinel: Sentinel) -> Result<(), Box<dyn Error>> {
             println!("counts {counts:?} links {linked}");
         }
     });
-    if let Ok(resource) = env::var("RESOURCE") {
-        actix::spawn(write(agent.clone(), name, resource));
-    }
     let mut changes = agent.changes();
     let mut last = None;
     while let Some(now) = changes.next().await {
@@ -129,15 +118,6 @@ fn reap() {
     }
 }
 
-/// Allocates memory until the kernel kills this process.
-fn eat() {
-    let mut eaten = Vec::new();
-    loop {
-        // Only a page that was written to uses memory.
-        eaten.push(vec![1_u8; 1 << 20]);
-    }
-}
-
 /// Opens the store of the voter, or creates it.
 fn store(folder: &str, name: &str) -> Result<FileStore<Vote>, Box<dyn Error>> {
     let path = format!("{folder}/{name}.vote");
@@ -151,25 +131,4 @@ fn store(folder: &str, name: &str) -> Result<FileStore<Vote>, Box<dyn Error>> {
     } else {
         FileStore::create(&path, identity)?
     })
-}
-
-/// Writes to the resource while this node leads.
-async fn write(agent: BullyHandle, name: String, resource: String) {
-    let Ok(socket) = UdpSocket::bind("127.0.0.1:0") else {
-        return;
-    };
-    let (name, resource, socket) = (&name, &resource, &socket);
-    let works = |guard: LeaderGuard| async move {
-        let Ok(clock) = BootClock::new() else { return };
-        loop {
-            let before = clock.now().as_nanos();
-            if guard.is_leader() {
-                let term = guard.fence().map_or(0, |fence| fence.number());
-                let row = format!("{name} {term} {before}");
-                drop(socket.send_to(row.as_bytes(), resource.as_str()));
-            }
-            actix::clock::sleep(Duration::from_millis(1)).await;
-        }
-    };
-    agent.lead(works).await.ok();
 }

@@ -102,11 +102,6 @@ impl Node {
         fs::read_to_string(format!("/proc/{}/status", self.sentinel.as_raw_pid())).unwrap()
     }
 
-    /// Returns the kernel's figures about the memory of its sentinel.
-    pub fn rollup(&self) -> String {
-        fs::read_to_string(format!("/proc/{}/smaps_rollup", self.sentinel.as_raw_pid())).unwrap()
-    }
-
     /// Returns the next line that it prints, and the time.
     pub fn next(&mut self, within: Duration) -> Option<(Instant, String)> {
         self.lines.recv_timeout(within).ok()
@@ -114,13 +109,8 @@ impl Node {
 
     /// Waits until it prints a leader other than `former`. Returns the time and the leader.
     pub fn leader_after(&mut self, former: &str) -> (Instant, String) {
-        self.leader_within(former, SOON)
-    }
-
-    /// Waits like [`leader_after`](Self::leader_after), for at most `within`.
-    pub fn leader_within(&mut self, former: &str, within: Duration) -> (Instant, String) {
         loop {
-            let (at, line) = self.next(within).expect("a leader");
+            let (at, line) = self.next(SOON).expect("a leader");
             match line.strip_prefix("leader ") {
                 Some(leader) if leader != former && leader != "-" => {
                     return (at, leader.to_owned());
@@ -149,18 +139,13 @@ impl Node {
 
     /// Returns the line about its bridge.
     fn ask(&mut self) -> String {
-        self.say("counts");
+        writeln!(self.child.stdin.as_mut().unwrap(), "counts").unwrap();
         loop {
             let (_, line) = self.next(SOON).expect("counts");
             if let Some(counts) = line.strip_prefix("counts ") {
                 return counts.to_owned();
             }
         }
-    }
-
-    /// Writes a line to its standard input.
-    pub fn say(&mut self, line: &str) {
-        writeln!(self.child.stdin.as_mut().unwrap(), "{line}").unwrap();
     }
 
     pub fn signal(&self, signal: Signal) {
@@ -196,10 +181,6 @@ pub struct Three {
 }
 
 impl Three {
-    pub fn start() -> Self {
-        Self::with(ports(), &[])
-    }
-
     /// Starts nodes at these ports, with additional variables of their environment.
     pub fn with(ports: [u16; 3], variables: &[(&'static str, String)]) -> Self {
         let mut three = Self {
@@ -220,9 +201,9 @@ impl Three {
     }
 
     /// Waits until all nodes are linked and follow one leader. Returns its index.
-    pub fn agree(&mut self, within: Duration) -> usize {
+    pub fn agree(&mut self) -> usize {
         let heard = self.nodes.iter_mut();
-        let leader = heard.map(|node| node.leader_within("", within).1).last();
+        let leader = heard.map(|node| node.leader_after("").1).last();
         let leader = leader.unwrap();
         for node in &mut self.nodes {
             node.linked(2);
@@ -230,17 +211,16 @@ impl Three {
         NAMES.iter().position(|name| **name == leader).unwrap()
     }
 
-    /// Waits until both nodes other than `former` follow one of them. Returns its index, and the time at which the later
-    /// of the two printed it.
-    pub fn fails_over(&mut self, former: usize, within: Duration) -> (usize, Instant) {
+    /// Waits until both nodes other than `former` follow one of them. Returns the time at which the later of the two
+    /// printed it.
+    pub fn fails_over(&mut self, former: usize) -> Instant {
         let others = self.nodes.iter_mut();
         let others = others.filter(|node| node.name != NAMES[former]);
         let told: Vec<_> = others
-            .map(|node| node.leader_within(NAMES[former], within))
+            .map(|node| node.leader_after(NAMES[former]))
             .collect();
         assert_eq!(told[0].1, told[1].1, "two nodes follow different leaders");
-        let next = NAMES.iter().position(|name| **name == told[0].1).unwrap();
-        (next, told[0].0.max(told[1].0))
+        told[0].0.max(told[1].0)
     }
 }
 
