@@ -12,7 +12,6 @@
 )]
 
 #[path = "../tests/hosts/check.rs"]
-#[expect(dead_code, reason = "other programs use more of it")]
 mod check;
 #[path = "../tests/hosts/cluster.rs"]
 #[expect(dead_code, reason = "other programs use more faults")]

@@ -17,7 +17,6 @@
 
 mod beside;
 #[path = "../tests/hosts/check.rs"]
-#[expect(dead_code, reason = "other programs use more of it")]
 mod check;
 #[path = "../tests/hosts/cluster.rs"]
 #[expect(dead_code, reason = "other programs use more faults")]

@@ -11,8 +11,6 @@ use std::{
 
 #[path = "cluster/agreement.rs"] // relative to this file: another file may include it
 mod agreement;
-#[path = "cluster/anew.rs"]
-mod anew;
 
 use rustix::process::{Pid, Signal, kill_process};
 use tempfile::TempDir;
@@ -53,8 +51,6 @@ pub(crate) struct Cluster<P: Place> {
     setting: Setting,
     /// The program of the nodes.
     program: PathBuf,
-    /// An additional argument of each node.
-    pub(crate) flags: Vec<Option<&'static str>>,
     /// Additional arguments of all nodes.
     more: Vec<String>,
     folder: TempDir,
@@ -70,8 +66,6 @@ struct Node {
     process: Option<Child>,
     incarnation: u32,
     frozen: bool,
-    /// Number of times that the host was lost and replaced by one with another name and an empty store.
-    lives: u32,
     /// Seconds that the host was up longer than this machine, for its next start.
     up_before: u64,
 }
@@ -99,7 +93,6 @@ impl<P: Place> Cluster<P> {
         let mut cluster = Self {
             setting,
             program: program.to_path_buf(),
-            flags: vec![None; setting.hosts],
             more: more.to_vec(),
             folder: TempDir::new_in(base)?,
             net,
@@ -136,14 +129,6 @@ impl<P: Place> Cluster<P> {
     /// If the node runs.
     pub(crate) fn restart_without_store(&mut self, host: usize) -> Result<String, Wrong> {
         fs::remove_dir_all(self.store(host))?;
-        self.restart_refused(host)
-    }
-
-    /// Starts a node that must refuse to run, and returns its reason.
-    ///
-    /// # Errors
-    /// If the node runs.
-    pub(crate) fn restart_refused(&mut self, host: usize) -> Result<String, Wrong> {
         self.launch(host, false)?;
         let process = self.nodes[host].process.take();
         let Some(process) = process else {
@@ -166,19 +151,6 @@ impl<P: Place> Cluster<P> {
             process.wait()?;
         }
         Ok(())
-    }
-
-    /// Returns the present name of the node on a host.
-    pub(crate) fn called(&self, host: usize) -> String {
-        match self.nodes[host].lives {
-            0 => name(host),
-            lives => format!("{}{}", name(host), lives + 1),
-        }
-    }
-
-    /// Returns whether a host was lost and replaced: then only a change of the voters tells the other nodes of it.
-    pub(crate) fn is_begun_anew(&self, host: usize) -> bool {
-        self.nodes[host].lives > 0
     }
 
     /// Asks a process to stop.
@@ -232,6 +204,7 @@ impl<P: Place> Cluster<P> {
     }
 
     /// Writes a command to a node's standard input.
+    #[allow(dead_code, reason = "the benches give commands")]
     pub(crate) fn tell(&mut self, host: usize, command: &str) -> Result<(), Wrong> {
         let process = self.nodes[host].process.as_mut();
         let Some(input) = process.and_then(|process| process.stdin.as_mut()) else {
@@ -281,9 +254,7 @@ impl<P: Place> Cluster<P> {
     /// The broken promise.
     pub(crate) fn verdict(&self) -> Result<(), Wrong> {
         if self.setting.quorum {
-            let lines = self.log.lines();
-            check::one_leader(&lines)?;
-            check::one_list(&lines)
+            check::one_leader(&self.log.lines())
         } else {
             Ok(())
         }
@@ -304,7 +275,7 @@ impl<P: Place> Cluster<P> {
         let up_before = self.nodes[host].up_before;
         let program = self.net.program(host, &self.program);
         let mut command = at_clock(up_before, program);
-        command.args(["--name", &self.called(host), "--score", &host.to_string()]);
+        command.args(["--name", &name(host), "--score", &host.to_string()]);
         command.args(["--listen", &self.net.address(host)]);
         command.args([
             "--dangerous-plaintext",
@@ -314,7 +285,7 @@ impl<P: Place> Cluster<P> {
         ]);
         command.args(["--pulse", PULSE, "--timings", self.setting.timings]);
         for peer in self.others(host) {
-            let said = format!("{}={}", self.called(peer), self.net.address(peer));
+            let said = format!("{}={}", name(peer), self.net.address(peer));
             command.args(["--peer", &said]);
         }
         if self.setting.quorum {
@@ -327,11 +298,7 @@ impl<P: Place> Cluster<P> {
                 command.arg("--store").arg(self.store(host));
             }
         }
-        command.args(self.flags[host]);
         command.args(&self.more);
-        if self.is_begun_anew(host) {
-            command.arg("--learner"); // its list of voters names the lost node
-        }
         if first && !self.setting.diskless {
             command.arg("--init");
         }
@@ -364,7 +331,7 @@ impl<P: Place> Cluster<P> {
     }
 
     fn store(&self, host: usize) -> PathBuf {
-        self.folder.path().join(self.called(host))
+        self.folder.path().join(name(host))
     }
 
     fn complaints(&self, host: usize) -> PathBuf {

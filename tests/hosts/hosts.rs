@@ -7,7 +7,7 @@
 //!
 //! It needs root, and the Debian packages iproute2 and nftables. `--list` prints the names of the scenarios, `--few`
 //! runs the scenarios that every change has to pass, and names run the named ones. `--operations SECONDS` draws faults
-//! and commands of operators by a seed.
+//! by a seed.
 #![expect(
     clippy::print_stdout,
     clippy::indexing_slicing,
@@ -21,7 +21,6 @@ mod log;
 mod net;
 mod operations;
 mod scenarios;
-mod voters;
 mod wrong;
 
 use std::{path::PathBuf, process::ExitCode, time::Instant};
@@ -40,7 +39,7 @@ struct Order {
     /// Plays the scenarios that every change has to pass.
     #[arg(long)]
     few: bool,
-    /// Draws faults and commands of operators for so many seconds.
+    /// Draws faults for so many seconds.
     #[arg(long, value_name = "SECONDS")]
     operations: Option<u64>,
     #[arg(long, default_value_t = 1)]

@@ -72,23 +72,23 @@ impl Net {
             prefix: format!("ab{}", process::id()),
             hosts,
         };
-        let (switch, bridge) = (net.switch(), "br0");
-        ip(&["netns", "add", &switch])?;
-        ip(&["-n", &switch, "link", "set", "lo", "up"])?;
-        let made = ["link", "add", bridge, "type", "bridge"];
-        let plain = ["forward_delay", "0", "stp_state", "0"];
-        ip(&[&["-n", &switch][..], &made, &plain].concat())?;
-        ip(&["-n", &switch, "link", "set", bridge, "up"])?;
+        let switch = net.switch();
+        run(&format!(
+            "ip netns add {switch}
+             ip -n {switch} link set lo up
+             ip -n {switch} link add br0 type bridge forward_delay 0 stp_state 0
+             ip -n {switch} link set br0 up"
+        ))?;
         for host in 0..hosts {
-            let (name, port) = (net.namespace(host), port(host));
-            ip(&["netns", "add", &name])?;
-            let cable = ["link", "add", &port, "netns", &switch, "type", "veth"];
-            ip(&[&cable[..], &["peer", "name", "eth0", "netns", &name]].concat())?;
-            ip(&["-n", &switch, "link", "set", &port, "master", bridge, "up"])?;
-            let address = format!("{}/24", address(host));
-            ip(&["-n", &name, "addr", "add", &address, "dev", "eth0"])?;
-            ip(&["-n", &name, "link", "set", "eth0", "up"])?;
-            ip(&["-n", &name, "link", "set", "lo", "up"])?;
+            let (name, port, address) = (net.namespace(host), port(host), address(host));
+            run(&format!(
+                "ip netns add {name}
+                 ip link add {port} netns {switch} type veth peer name eth0 netns {name}
+                 ip -n {switch} link set {port} master br0 up
+                 ip -n {name} addr add {address}/24 dev eth0
+                 ip -n {name} link set eth0 up
+                 ip -n {name} link set lo up"
+            ))?;
         }
         net.nft("add table bridge f")?;
         net.nft("add chain bridge f pass { type filter hook forward priority 0; policy accept; }")?;
@@ -96,23 +96,24 @@ impl Net {
     }
 
     /// Returns the namespace of a host.
-    pub(crate) fn namespace(&self, host: usize) -> String {
+    fn namespace(&self, host: usize) -> String {
         format!("{}-h{host}", self.prefix)
     }
 
     /// Drops the packets from one host to another.
     pub(crate) fn cut_one_way(&self, from: usize, to: usize) -> Result<(), Wrong> {
-        let way = way(from, to);
-        self.nft(&format!("add rule bridge f pass {way} counter drop"))
+        self.discard(from, to, "")
     }
 
     /// Drops a share of the packets from one host to another, in percent.
     pub(crate) fn lose(&self, from: usize, to: usize, percent: u32) -> Result<(), Wrong> {
-        let way = way(from, to);
-        let share = format!("numgen random mod 100 < {percent}");
-        self.nft(&format!(
-            "add rule bridge f pass {way} {share} counter drop"
-        ))
+        self.discard(from, to, &format!("numgen random mod 100 < {percent}"))
+    }
+
+    fn discard(&self, from: usize, to: usize, which: &str) -> Result<(), Wrong> {
+        let way = format!("iifname {} oifname {}", port(from), port(to));
+        let rule = format!("add rule bridge f pass {way} {which} counter drop");
+        self.nft(&rule).map(drop)
     }
 
     /// Removes all rules, resets and limits, and plugs in every cable.
@@ -121,12 +122,10 @@ impl Net {
         for host in 0..self.hosts {
             // Most hosts have no table and no limit, so a failure is ignored.
             let name = self.namespace(host);
-            drop(run(
-                "ip",
-                &["netns", "exec", &name, "nft", "delete table inet f"],
-            ));
-            let limit = ["qdisc", "del", "dev", "eth0", "root"];
-            drop(run("tc", &[&["-n", &name][..], &limit].concat()));
+            drop(run(&format!(
+                "ip netns exec {name} nft delete table inet f"
+            )));
+            drop(run(&format!("tc -n {name} qdisc del dev eth0 root")));
             self.plug(host, true)?;
         }
         Ok(())
@@ -134,24 +133,10 @@ impl Net {
 
     /// Returns the number of packets that the rules have dropped.
     pub(crate) fn dropped(&self) -> Result<u64, Wrong> {
-        let listed = run(
-            "ip",
-            &[
-                "netns",
-                "exec",
-                &self.switch(),
-                "nft",
-                "list chain bridge f pass",
-            ],
-        )?;
-        let mut words = listed.split_whitespace();
-        let mut sum = 0;
-        while let Some(word) = words.next() {
-            if word == "packets" {
-                sum += words.next().and_then(|n| n.parse().ok()).unwrap_or(0);
-            }
-        }
-        Ok(sum)
+        let listed = self.nft("list chain bridge f pass")?;
+        let counts = listed.split("packets ").skip(1);
+        let counts = counts.filter_map(|rest| rest.split(' ').next()?.parse::<u64>().ok());
+        Ok(counts.sum())
     }
 
     /// Lets the kernel of a host answer the packets of host `to` with a reset of the connection.
@@ -162,29 +147,28 @@ impl Net {
              add chain inet f out {{ type filter hook output priority 0; }}; \
              add rule inet f out ip daddr {to} meta l4proto tcp counter reject with tcp reset"
         );
-        run("ip", &["netns", "exec", &name, "nft", &rules]).map(drop)
+        run(&format!("ip netns exec {name} nft '{rules}'")).map(drop)
     }
 
     /// Limits the rate at which a host sends, in kbit/s.
     pub(crate) fn limit(&self, host: usize, kbit: u32) -> Result<(), Wrong> {
-        let (name, rate) = (self.namespace(host), format!("{kbit}kbit"));
-        let device = ["qdisc", "replace", "dev", "eth0", "root"];
-        let limit = ["tbf", "rate", &rate, "burst", "3000", "latency", "400ms"];
-        run("tc", &[&["-n", &name][..], &device, &limit].concat()).map(drop)
+        let name = self.namespace(host);
+        let limit = format!("tbf rate {kbit}kbit burst 3000 latency 400ms");
+        run(&format!("tc -n {name} qdisc replace dev eth0 root {limit}")).map(drop)
     }
 
     /// Plugs in the cable of a host, or pulls it.
     pub(crate) fn plug(&self, host: usize, into: bool) -> Result<(), Wrong> {
         let (name, state) = (self.namespace(host), if into { "up" } else { "down" });
-        ip(&["-n", &name, "link", "set", "eth0", state])
+        run(&format!("ip -n {name} link set eth0 {state}")).map(drop)
     }
 
     fn switch(&self) -> String {
         format!("{}-sw", self.prefix)
     }
 
-    fn nft(&self, rules: &str) -> Result<(), Wrong> {
-        run("ip", &["netns", "exec", &self.switch(), "nft", rules]).map(drop)
+    fn nft(&self, rules: &str) -> Result<String, Wrong> {
+        run(&format!("ip netns exec {} nft '{rules}'", self.switch()))
     }
 }
 
@@ -192,17 +176,14 @@ impl Drop for Net {
     fn drop(&mut self) {
         let hosts = (0..self.hosts).map(|host| self.namespace(host));
         for name in hosts.chain([self.switch()]) {
-            drop(ip(&["netns", "del", &name]));
+            drop(run(&format!("ip netns del {name}")));
         }
     }
 }
 
 /// Returns the reason why such hosts are impossible on this machine, if there is one.
 pub(crate) fn missing() -> Option<String> {
-    let tried = run("nft", &["--version"])
-        .and_then(|_| run("tc", &["-V"]))
-        .and_then(|_| Net::up(1))
-        .map(drop);
+    let tried = run("nft --version; tc -V").and_then(|_| Net::up(1));
     tried.err().map(|wrong| wrong.to_string())
 }
 
@@ -210,23 +191,12 @@ fn port(host: usize) -> String {
     format!("v{host}")
 }
 
-fn way(from: usize, to: usize) -> String {
-    format!("iifname {} oifname {}", port(from), port(to))
-}
-
-fn ip(arguments: &[&str]) -> Result<(), Wrong> {
-    run("ip", arguments).map(drop)
-}
-
-fn run(program: &str, arguments: &[&str]) -> Result<String, Wrong> {
-    let what = || format!("{program} {}", arguments.join(" "));
-    let done = Command::new(program)
-        .args(arguments)
-        .output()
-        .map_err(|wrong| Wrong(format!("{}: {wrong}", what())))?;
+/// Runs the commands of a script, up to the first that fails. Returns their output.
+fn run(script: &str) -> Result<String, Wrong> {
+    let done = Command::new("sh").args(["-ec", script]).output()?;
     if done.status.success() {
         return Ok(String::from_utf8_lossy(&done.stdout).into_owned());
     }
     let said = String::from_utf8_lossy(&done.stderr);
-    Err(Wrong(format!("{}: {}", what(), said.trim())))
+    Err(Wrong(format!("{script}: {}", said.trim())))
 }

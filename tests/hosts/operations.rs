@@ -1,9 +1,8 @@
-//! The operations of years on a group, in minutes: nodes are restarted, killed, stopped, frozen and cut off, the voters
-//! change, and hosts are lost, in an order that a seed draws. The network loses packets all the time.
+//! Faults of years on a group, in minutes: nodes are restarted, killed, stopped, frozen and cut off, in an order that a
+//! seed draws. The network loses packets all the time. `tests/simulated_network` draws changes of the voters too.
 //!
 //! Decided here: the operations, and the properties after them. At any moment at most one node leads. Terms increase
-//! over all restarts and changes of the voters. Each epoch has one list. After healing, every node follows one leader,
-//! and knows the voters that the commands asked for.
+//! over all restarts. After healing, every node follows one leader.
 
 use std::{
     collections::BTreeMap,
@@ -11,11 +10,12 @@ use std::{
     time::{Duration, Instant},
 };
 
+use fastrand::Rng;
+
 use crate::{
     Wrong,
-    cluster::{Setting, name},
+    cluster::Setting,
     net::{Hosts, Net},
-    voters::Electorate,
 };
 
 /// Share of all packets that is lost, in percent.
@@ -35,134 +35,81 @@ pub(crate) fn run(node: &Path, seconds: u64, seed: u64) -> Result<String, Wrong>
         timings: "default",
         preempt: 1_000,
     };
-    let cluster = Hosts::start(node, Net::up(setting.hosts)?, setting)?;
     let mut group = Operated {
-        cluster,
-        random: Random(seed),
+        cluster: Hosts::start(node, Net::up(setting.hosts)?, setting)?,
+        random: Rng::with_seed(seed),
         counts: BTreeMap::new(),
-        voters: voters(setting.hosts),
     };
-    let operations = group.live(seconds).map_err(|wrong| {
+    group.live(seconds).map_err(|wrong| {
         let kept = group.cluster.keep();
         let place = kept.map_or_else(|wrong| wrong.to_string(), |path| path.display().to_string());
         Wrong(format!("{wrong} (the lines of the nodes: {place})"))
     })?;
+    let counts = group.counts.iter().map(|(what, n)| format!("{what} {n}"));
     Ok(format!(
-        "{operations} operations ({}; questions for voters: {}), {} leaderships, never two at once",
-        shown(&group.counts),
-        shown(&group.voters.counts),
+        "{}, {} leaderships, never two at once",
+        counts.collect::<Vec<_>>().join(", "),
         group.cluster.beliefs().len(),
     ))
 }
 
-/// Returns the first voters: all hosts, with their first names.
-fn voters(hosts: usize) -> Electorate {
-    Electorate::new((0..hosts).map(name))
-}
-
-fn shown(counts: &BTreeMap<&'static str, u64>) -> String {
-    let counts: Vec<_> = counts
-        .iter()
-        .map(|(what, n)| format!("{what} {n}"))
-        .collect();
-    counts.join(", ")
-}
-
-/// The group, and the operations on it until now.
+/// The group, and the number of operations of each kind until now.
 struct Operated {
     cluster: Hosts,
-    random: Random,
+    random: Rng,
     counts: BTreeMap<&'static str, u64>,
-    voters: Electorate,
 }
 
 impl Operated {
-    /// Operates for `seconds`. Returns the number of operations.
-    fn live(&mut self, seconds: u64) -> Result<u64, Wrong> {
+    /// Operates for `seconds`.
+    fn live(&mut self, seconds: u64) -> Result<(), Wrong> {
         self.wire()?;
         let until = Instant::now() + Duration::from_secs(seconds);
         let mut operations = 0_u64;
         while Instant::now() < until {
             operations += 1;
             self.operate()?;
-            let pause = Duration::from_millis(self.random.below(1_200));
+            let pause = Duration::from_millis(self.random.u64(..1_200));
             self.cluster.log.wait(pause, |_| None::<()>);
             if operations.is_multiple_of(ROUND) {
                 self.settle()?;
             }
         }
-        self.settle()?;
-        Ok(operations)
+        self.settle()
     }
 
     fn operate(&mut self) -> Result<(), Wrong> {
         let running = self.cluster.running();
-        let Some(&host) = running.get(self.random.up_to(running.len())) else {
+        let Some(&host) = self.random.choice(&running) else {
             return self.mend(); // all nodes are down or frozen
         };
         let others = self.cluster.others(host);
-        let other = others[self.random.up_to(others.len())];
-        let voters = &mut self.voters;
-        let changed = match self.random.below(10) {
-            0 | 1 => voters.change(&mut self.cluster, &mut self.random)?,
-            2 => voters.lose(&mut self.cluster, &mut self.random, host)?,
-            _ => None,
-        };
-        if let Some(what) = changed {
-            self.count(what);
-            return Ok(());
-        }
-        let what = match self.random.below(8) {
-            0 => {
-                self.cluster.isolate(host)?;
-                "isolated"
-            }
-            1 => {
-                self.cluster.net.cut_one_way(host, other)?;
-                "cut one way"
-            }
+        let other = others[self.random.usize(..others.len())];
+        let cluster = &mut self.cluster;
+        let what = match self.random.u8(..8) {
+            0 => cluster.isolate(host).map(|()| "isolated"),
+            1 => cluster.net.cut_one_way(host, other).map(|()| "cut one way"),
             2 => {
                 let rest: Vec<_> = others.into_iter().filter(|one| *one != other).collect();
-                self.cluster.split(&[host, other], &rest)?;
-                "split"
+                cluster.split(&[host, other], &rest).map(|()| "split")
             }
-            3 => {
-                self.cluster.net.plug(host, false)?;
-                "unplugged"
-            }
-            4 => {
-                self.cluster.freeze(host)?;
-                "frozen"
-            }
-            5 => {
-                self.cluster.kill(host)?;
-                "killed"
-            }
-            6 => {
-                self.cluster.stop(host)?;
-                "stopped"
-            }
+            3 => cluster.net.plug(host, false).map(|()| "unplugged"),
+            4 => cluster.freeze(host).map(|()| "frozen"),
+            5 => cluster.kill(host).map(|()| "killed"),
+            6 => cluster.stop(host).map(|()| "stopped"),
             _ => {
-                self.cluster.stop(host)?;
-                self.cluster.restart(host)?;
-                "restarted"
+                cluster.stop(host)?;
+                cluster.restart(host).map(|()| "restarted")
             }
         };
-        self.count(what);
+        *self.counts.entry(what?).or_default() += 1;
         Ok(())
-    }
-
-    fn count(&mut self, what: &'static str) {
-        *self.counts.entry(what).or_default() += 1;
     }
 
     /// Heals the network, brings every node back, and checks the group.
     fn settle(&mut self) -> Result<(), Wrong> {
         self.mend()?;
-        // A new host has no links before the change that adds it.
-        self.voters.settle(&mut self.cluster)?;
-        let linked = self.voters.linked(&mut self.cluster);
-        self.cluster.agree_among(&linked)?;
+        self.cluster.agree()?;
         self.cluster.verdict()
     }
 
@@ -188,24 +135,5 @@ impl Operated {
             }
         }
         Ok(())
-    }
-}
-
-/// `SplitMix64`: the same seed draws the same faults.
-pub(crate) struct Random(u64);
-
-impl Random {
-    fn below(&mut self, limit: u64) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        (z ^ (z >> 31)) % limit
-    }
-
-    /// Returns a random index into a list of length `len`; 0 if the list is empty.
-    pub(crate) fn up_to(&mut self, len: usize) -> usize {
-        let limit = u64::try_from(len).unwrap_or(1).max(1);
-        usize::try_from(self.below(limit)).unwrap_or(0)
     }
 }

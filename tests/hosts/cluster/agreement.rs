@@ -70,27 +70,16 @@ impl<P: Place> Cluster<P> {
     /// # Errors
     /// The nodes, if one of them still leads.
     pub(crate) fn none_leads(&self, some: &[usize], after: Duration) -> Result<(), Wrong> {
-        let pause = self.pulses_pause(some, after);
-        if pause {
-            return Ok(());
-        }
-        let names: Vec<_> = some.iter().map(|host| name(*host)).collect();
-        Err(Wrong(format!("one of {} still leads", names.join(", "))))
-    }
-
-    /// Waits until these hosts have printed no pulse for `after`. Returns whether that happened in time.
-    fn pulses_pause(&self, some: &[usize], after: Duration) -> bool {
-        let works = |line: &&Line| line.event == "works" && some.contains(&line.host);
-        let mut seen = None;
-        let mut since = Instant::now();
-        let quiet = self.log.wait(SOON, |lines| {
-            let last = lines.iter().rposition(|line| works(&line));
+        let works = |line: &Line| line.event == "works" && some.contains(&line.host);
+        let (mut seen, mut since) = (None, Instant::now());
+        let paused = self.log.wait(SOON, |lines| {
+            let last = lines.iter().rposition(works);
             if last != seen {
                 (seen, since) = (last, Instant::now());
             }
             (since.elapsed() >= after).then_some(())
         });
-        quiet.is_some()
+        paused.ok_or_else(|| Wrong(format!("one of the hosts {some:?} still leads")))
     }
 
     /// Returns the leader that a node followed last, and the term.
@@ -101,10 +90,7 @@ impl<P: Place> Cluster<P> {
                 && ["leader", "no_leader"].contains(&line.event.as_str())
         })?;
         let leader = last.leader()?;
-        let host = self
-            .all()
-            .into_iter()
-            .find(|host| self.called(*host) == leader)?;
+        let host = self.all().into_iter().find(|host| name(*host) == leader)?;
         Some((host, last.term()?))
     }
 }

@@ -1,6 +1,6 @@
 //! The available mode: a leader on every side, and one leader after healing.
 
-use super::partitions::happened;
+use super::network::happened;
 use crate::{Wrong, net::Hosts};
 
 pub(super) fn sides(cluster: &mut Hosts) -> Result<(), Wrong> {
