@@ -23,7 +23,7 @@ use actix_bully::{
                 RosterFrame, Targets, Versions, encode_payload, encode_ping, encode_proof,
             },
         },
-        transport::Tcp,
+        transport::{Stream as NetStream, Tcp},
     },
 };
 use bully_core::{elections::quorum::Nack, protocol::Member};
@@ -63,32 +63,6 @@ pub(crate) fn patient() -> LimitsBuilder {
 fn timings() -> Timings {
     let builder = Timings::lan().to_builder().deadline(MS(2_000));
     builder.detector(MS(60), MS(10_000)).build().unwrap()
-}
-
-/// Lets this process open this number of sockets. An error is the reason why the process may not.
-#[cfg(unix)]
-pub(crate) fn allow_sockets(number: u64) -> Result<(), String> {
-    use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
-    let limit = getrlimit(Resource::Nofile);
-    if limit.current.is_none_or(|current| current >= number) {
-        return Ok(());
-    }
-    let raised = Rlimit {
-        current: Some(number),
-        maximum: limit.maximum,
-    };
-    setrlimit(Resource::Nofile, raised).map_err(|_| {
-        format!(
-            "{number} descriptors are needed, allowed are {:?}",
-            limit.maximum
-        )
-    })
-}
-
-/// This system does not limit the number of sockets.
-#[cfg(not(unix))]
-pub(crate) fn allow_sockets(_: u64) -> Result<(), String> {
-    Ok(())
 }
 
 pub(crate) struct Host {
@@ -259,7 +233,7 @@ pub(crate) fn node(name: &str) -> NodeId {
 
 /// A connection on which the test sends raw bytes.
 pub(crate) struct Raw {
-    stream: TcpStream,
+    stream: Box<dyn NetStream>,
     /// Number of the last frame that was sent over a ready link.
     pub(crate) seq: u64,
     pub(crate) link: LinkId,
@@ -272,13 +246,18 @@ impl Raw {
 
     pub(crate) fn with(stream: TcpStream) -> Self {
         stream.set_nodelay(true).unwrap();
+        Self::over(Box::new(stream))
+    }
+
+    /// Sends over a stream of any kind.
+    pub(crate) fn over(stream: Box<dyn NetStream>) -> Self {
         let (seq, link) = (0, LinkId([0; 16]));
         Self { stream, seq, link }
     }
 
     /// Sends bytes. Returns `false` if the other end closed the connection first.
     pub(crate) async fn say(&mut self, bytes: &[u8]) -> bool {
-        self.stream.write_all(bytes).await.is_ok()
+        self.stream.write_all(bytes).await.is_ok() && self.stream.flush().await.is_ok()
     }
 
     /// Returns the body of the next frame; `None` at the end of the stream.

@@ -9,7 +9,6 @@
     reason = "a scene that cannot be set fails the test"
 )]
 
-mod about;
 mod breaches;
 mod ends;
 mod kit;

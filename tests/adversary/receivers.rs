@@ -50,6 +50,7 @@ async fn hear(raw: &mut Raw, token: u64) -> (Vec<Option<u32>>, usize) {
 #[test]
 fn a_message_that_waits_is_for_the_agent_that_was_named_and_for_no_other() {
     let (back, other) = (Incarnation(10), "x2");
+    let anew = Some("g");
     let cases = [
         (
             "its number is another one's",
@@ -59,14 +60,7 @@ fn a_message_that_waits_is_for_the_agent_that_was_named_and_for_no_other() {
             INCARNATION,
             vec![],
         ),
-        (
-            "the group began anew",
-            Some("g"),
-            0,
-            other,
-            INCARNATION,
-            vec![],
-        ),
+        ("the group began anew", anew, 0, other, INCARNATION, vec![]),
         ("it came back", None, 1, "x1", back, vec![Some(1)]),
     ];
     for (what, opens, number, agent, incarnation, expected) in cases {

@@ -1,17 +1,15 @@
-//! Peers that are more than the bridge has room for, that send single bytes or too many bytes, and that never read.
+//! Peers that send nothing, single bytes or too many bytes, and that never read.
 
 use actix::clock::sleep;
 use actix_bully::remote::{
-    BridgeEvent, Limits, Peer,
+    Limits, LimitsBuilder, Peer,
     internals::wire::{MessagesWriter, Targets, encode_payload, encode_ping},
     transport::Tcp,
 };
 use bytes::BytesMut;
 use tokio::net::TcpSocket;
 
-use super::kit::{
-    INCARNATION, MS, Raw, Scene, allow_sockets, framed, hello, nack, patient, play, until,
-};
+use super::kit::{INCARNATION, MS, Raw, Scene, framed, hello, nack, patient, play, until};
 
 /// Sends single bytes with pauses, until the other end closes.
 async fn trickle(raw: &mut Raw, bytes: &[u8]) {
@@ -23,122 +21,60 @@ async fn trickle(raw: &mut Raw, bytes: &[u8]) {
     }
 }
 
-/// `src/remote/bridge/gate/tests.rs` tests which connection loses its slot.
-#[test]
-fn a_storm_of_connections_is_counted_and_passes() {
-    if let Err(why) = allow_sockets(2_048) {
-        println!("skipped: {why}");
-        return;
-    }
+/// Lets a peer act on a new connection to a victim with these limits. Checks that the victim ends the connection for
+/// the reason `why`, and no other one.
+fn ends_for(why: &str, limits: &LimitsBuilder, act: impl AsyncFnOnce(Raw) -> Raw) {
     play(async {
-        let long = MS(20_000);
-        let limits = patient().handshake(long).first_byte(long);
-        let mut scene = Scene::set(&limits, vec![Peer::inbound("x")]).await;
+        let mut scene = Scene::set(limits, vec![Peer::inbound("x")]).await;
         let before = scene.counts();
-        let mut open = Vec::new();
-        for _ in 0..1_000 {
-            open.push(Raw::dial(scene.at()).await);
-        }
-        let refused = ("too_many_connections", 992);
-        scene.counted(&before, &[refused]).await;
-        scene.is_unhurt().await;
-        drop(open);
-        scene.counted(&before, &[refused, ("lost", 8)]).await;
-        let _x = Raw::dial(scene.at()).await.greet("x").await;
+        let mut raw = act(Raw::dial(scene.at()).await).await;
+        raw.ends().await;
+        scene.counted(&before, &[(why, 1)]).await;
         scene.is_unhurt().await;
     });
 }
 
 #[test]
-fn a_greeting_that_comes_byte_by_byte_is_not_waited_for() {
-    play(async {
-        let limits = patient().handshake(MS(500));
-        let mut scene = Scene::set(&limits, vec![Peer::inbound("x")]).await;
-        let before = scene.counts();
-        let mut raw = Raw::dial(scene.at()).await;
+fn a_greeting_that_takes_too_long_is_not_waited_for() {
+    let late = "handshake_timeout";
+    let limits = patient().handshake(MS(500));
+    ends_for(late, &limits, async |mut raw| {
         let greeting = framed(|out| hello("x").encode(out));
         trickle(&mut raw, &greeting).await;
-        assert_eq!(raw.ends().await, None);
-        scene.counted(&before, &[("handshake_timeout", 1)]).await;
-
-        // A peer that only says hello runs into the same deadline.
-        let mut raw = Raw::dial(scene.at()).await;
+        raw
+    });
+    ends_for(late, &limits, async |mut raw| {
         raw.hello(hello("x")).await;
-        assert_eq!(raw.ends().await, None);
-        scene.counted(&before, &[("handshake_timeout", 2)]).await;
-        // The bridge reports this event, because a refused caller gets no other report.
-        let is_told = |event: &BridgeEvent| {
-            matches!(
-                event,
-                BridgeEvent::Refused {
-                    node: None,
-                    name: "handshake_timeout",
-                    ..
-                }
-            )
-        };
-        assert!(scene.told().iter().any(is_told));
-        scene.is_unhurt().await;
+        raw
     });
+    // A silent connection loses its slot long before a greeting must be done.
+    let limits = patient().handshake(MS(60_000)).first_byte(MS(100));
+    ends_for(late, &limits, async |raw| raw);
 }
 
-#[test]
-fn a_silent_connection_loses_its_slot_long_before_a_greeting_must_be_done() {
-    play(async {
-        let limits = patient().handshake(MS(60_000)).first_byte(MS(100));
-        let mut scene = Scene::set(&limits, vec![Peer::inbound("x")]).await;
-        let before = scene.counts();
-        let mut silent = Raw::dial(scene.at()).await;
-        assert_eq!(silent.ends().await, None);
-        scene.counted(&before, &[("handshake_timeout", 1)]).await;
-        // A single byte is enough to keep the slot.
-        let mut slow = Raw::dial(scene.at()).await;
-        slow.say(&[0]).await;
-        sleep(MS(500)).await;
-        drop(slow);
-        let expected = [("handshake_timeout", 1), ("lost", 1)];
-        scene.counted(&before, &expected).await;
-        scene.is_unhurt().await;
-    });
-}
-
+/// Each byte breaks the silence, but the frame still does not become whole.
 #[test]
 fn a_frame_that_comes_byte_by_byte_ends_the_link() {
-    play(async {
-        let limits = patient().frame_time(MS(500));
-        let mut scene = Scene::set(&limits, vec![Peer::inbound("x")]).await;
-        let before = scene.counts();
-        let mut raw = Raw::dial(scene.at()).await.greet("x").await;
-        raw.announce("x1").await;
-        // Each byte breaks the silence, but the frame still does not become whole.
+    let limits = patient().frame_time(MS(500));
+    ends_for("frame_timeout", &limits, async |raw| {
+        let mut raw = raw.greet("x").await;
         trickle(&mut raw, &[&[0, 0, 4, 0][..], &[0x93; 1_024]].concat()).await;
-        assert_eq!(raw.ends().await, None);
-        scene.counted(&before, &[("frame_timeout", 1)]).await;
-        scene.is_unhurt().await;
+        raw
     });
 }
 
 #[test]
 fn a_peer_that_is_silent_once_ready_is_given_up() {
-    play(async {
-        let limits = Limits::builder().silence(MS(1_500)).ping_after(MS(100));
-        let mut scene = Scene::set(&limits, vec![Peer::inbound("x")]).await;
-        let before = scene.counts();
-        let mut raw = Raw::dial(scene.at()).await.greet("x").await;
-        assert_eq!(raw.ends().await, None);
-        scene.counted(&before, &[("silent", 1)]).await;
-        scene.is_unhurt().await;
-    });
+    let limits = Limits::builder().silence(MS(1_500)).ping_after(MS(100));
+    ends_for("silent", &limits, async |raw| raw.greet("x").await);
 }
 
+/// Each frame is correct. Only the number of frames breaks a rule.
 #[test]
 fn more_bytes_than_the_limit_end_the_link() {
-    play(async {
-        let limits = patient().rate(64 * 1024).burst(128 * 1024);
-        let mut scene = Scene::set(&limits, vec![Peer::inbound("x")]).await;
-        let before = scene.counts();
-        let mut raw = Raw::dial(scene.at()).await.greet("x").await;
-        // Each frame is correct. Only the number of frames breaks a rule.
+    let limits = patient().rate(64 * 1024).burst(128 * 1024);
+    ends_for("rate", &limits, async |raw| {
+        let mut raw = raw.greet("x").await;
         let frames = framed(|out| {
             for _ in 0..60_000 {
                 encode_ping(raw.next(), 1, out);
@@ -146,11 +82,7 @@ fn more_bytes_than_the_limit_end_the_link() {
         });
         assert!(frames.len() > 512 * 1024);
         raw.say(&frames).await;
-        raw.ends().await;
-        scene.counted(&before, &[("rate", 1)]).await;
-        let answered = scene.traffic().frames_out;
-        assert!(answered < 20_000, "not each is answered: {answered}");
-        scene.is_unhurt().await;
+        raw
     });
 }
 

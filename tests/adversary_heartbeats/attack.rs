@@ -7,15 +7,13 @@ use std::{
         Arc,
         atomic::{AtomicUsize, Ordering::Relaxed},
     },
-    thread::{self, JoinHandle},
 };
 
 use actix::clock::{sleep, timeout};
-use tokio::sync::oneshot;
 
 use super::{
-    kit::{MS, framed, hello, play},
-    restart::dial_from,
+    kit::{MS, framed, hello},
+    restart::{Aside, dial_from},
 };
 
 /// Number of connections that are half open at once.
@@ -27,41 +25,20 @@ const TRICKLING: usize = 10;
 /// Number of slots: room for all these connections, and a little room for the storms.
 pub(crate) const ROOM: usize = TRYING + 32;
 
-pub(crate) struct Attack {
-    held: Arc<AtomicUsize>,
-    end: oneshot::Sender<()>,
-    thread: JoinHandle<()>,
-}
-
-impl Attack {
-    pub(crate) fn start(at: SocketAddr) -> Self {
-        let held = Arc::new(AtomicUsize::new(0));
-        let (end, ended) = oneshot::channel();
-        let count = Arc::clone(&held);
-        let thread = thread::spawn(move || {
-            play(async move {
-                actix::spawn(connect_and_go(at));
-                actix::spawn(announce_the_longest_frame(at));
-                for number in 0..TRYING {
-                    let count = Arc::clone(&count);
-                    actix::spawn(half_open(at, number, count));
-                    sleep(MS(1)).await;
-                }
-                ended.await.unwrap();
-            });
-        });
-        Self { held, end, thread }
-    }
-
-    /// Returns the number of half-open connections, which were greeted and are not ready.
-    pub(crate) fn held(&self) -> usize {
-        self.held.load(Relaxed)
-    }
-
-    pub(crate) fn end(self) {
-        self.end.send(()).unwrap();
-        self.thread.join().unwrap();
-    }
+/// Starts the attack. Returns also the number of half-open connections, which were greeted and are not ready.
+pub(crate) fn start(at: SocketAddr) -> (Aside, Arc<AtomicUsize>) {
+    let held = Arc::new(AtomicUsize::new(0));
+    let count = Arc::clone(&held);
+    let aside = Aside::start(async move |ended| {
+        actix::spawn(connect_and_go(at));
+        actix::spawn(announce_the_longest_frame(at));
+        for number in 0..TRYING {
+            actix::spawn(half_open(at, number, Arc::clone(&count)));
+            sleep(MS(1)).await;
+        }
+        ended.await.unwrap();
+    });
+    (aside, held)
 }
 
 /// Returns another address for each number. Every address of 127.0.0.0/8 belongs to this host.

@@ -3,7 +3,6 @@
 use std::{
     net::SocketAddr,
     sync::{Arc, Mutex},
-    thread::{self, JoinHandle},
     time::{Duration, Instant},
 };
 
@@ -15,10 +14,10 @@ use actix_bully::{
     protocol::AgentId,
     remote::Peer,
 };
-use tokio::sync::oneshot;
 
 use super::{
-    kit::{bridge, host, patient, play},
+    kit::{bridge, host, patient},
+    restart::Aside,
     timings,
 };
 
@@ -44,36 +43,31 @@ impl LocalWire<AnyMessage> for Ear {
 
 pub(crate) struct Healthy {
     ears: [Arc<Ear>; 3],
-    end: oneshot::Sender<()>,
-    thread: JoinHandle<()>,
+    aside: Aside,
 }
 
 impl Healthy {
     /// Starts nodes that dial the node at this address.
     pub(crate) fn start(at: SocketAddr) -> Self {
         let ears: [Arc<Ear>; 3] = Default::default();
-        let (end, ended) = oneshot::channel();
         let theirs = ears.clone();
-        let thread = thread::spawn(move || {
-            play(async move {
-                let nodes = NAMES.iter().zip(theirs).map(|(name, ear)| {
-                    let group = Group::with_wire("g", ear).unwrap();
-                    let peers = vec![Peer::new("a", &at.to_string())];
-                    host(bridge(name, &patient(), peers), group, name, 1, timings())
-                });
-                let nodes: Vec<_> = nodes.collect();
-                ended.await.unwrap();
-                for node in &nodes {
-                    assert_eq!(node.agent.leader().unwrap().id.as_str(), "a1");
-                }
+        let aside = Aside::start(async move |ended| {
+            let nodes = NAMES.iter().zip(theirs).map(|(name, ear)| {
+                let group = Group::with_wire("g", ear).unwrap();
+                let peers = vec![Peer::new("a", &at.to_string())];
+                host(bridge(name, &patient(), peers), group, name, 1, timings())
             });
+            let nodes: Vec<_> = nodes.collect();
+            ended.await.unwrap();
+            for node in &nodes {
+                assert_eq!(node.agent.leader().unwrap().id.as_str(), "a1");
+            }
         });
-        Self { ears, end, thread }
+        Self { ears, aside }
     }
 
     pub(crate) fn end(self) {
-        self.end.send(()).unwrap();
-        self.thread.join().unwrap();
+        self.aside.end();
     }
 
     /// Forgets the heartbeats so far, except the last heartbeat at each peer: the next interval begins there.
@@ -90,14 +84,15 @@ impl Healthy {
         ears.all(|ear| ear.0.lock().unwrap().len() > beats)
     }
 
-    /// Returns the intervals between heartbeats, at all peers.
-    pub(crate) fn intervals(&self) -> Vec<Duration> {
+    /// Returns the interval that 99 of 100 intervals between heartbeats do not exceed, at all peers.
+    pub(crate) fn p99(&self) -> Duration {
         let mut intervals = Vec::new();
         for ear in &self.ears {
             let heard = ear.0.lock().unwrap();
             let pairs = heard.iter().zip(heard.iter().skip(1));
             intervals.extend(pairs.map(|(one, next)| *next - *one));
         }
-        intervals
+        intervals.sort();
+        *intervals.get((intervals.len() - 1) * 99 / 100).unwrap()
     }
 }

@@ -1,5 +1,7 @@
 //! Authorities and certificates, both right and wrong.
 
+use std::{fs, path::Path};
+
 use actix_bully::remote::tls::{TlsConfig, TlsConfigBuilder, TlsError};
 use rcgen::{
     BasicConstraints, CertificateParams, DistinguishedName, DnType, ExtendedKeyUsagePurpose, IsCa,
@@ -42,25 +44,18 @@ impl Authority {
 
     /// Creates an authority below this authority.
     pub fn intermediate(&self, name: &str) -> Self {
-        let (params, key) = (authority_params(name), new_key());
-        let pem = params
-            .signed_by(&key, &self.issuer)
-            .expect("an intermediate authority can be made")
-            .pem();
-        Self {
-            issuer: Issuer::new(params, key),
-            between: pem.clone() + &self.between,
-            pem,
-        }
+        self.below(authority_params(name))
     }
 
     /// Creates a node that abuses its own certificate as the certificate of an authority.
     pub fn from_leaf(&self, node: &str) -> Self {
-        let (params, key) = (leaf_params(node), new_key());
-        let pem = params
-            .signed_by(&key, &self.issuer)
-            .expect("a certificate can be made")
-            .pem();
+        self.below(leaf_params(node))
+    }
+
+    fn below(&self, params: CertificateParams) -> Self {
+        let key = new_key();
+        let own = params.signed_by(&key, &self.issuer);
+        let pem = own.expect("a certificate can be made").pem();
         Self {
             issuer: Issuer::new(params, key),
             between: pem.clone() + &self.between,
@@ -93,6 +88,28 @@ impl Authority {
             .authorities_pem(self.pem.as_str())
             .certificate_pem(leaf.certificate.as_str())
             .key_pem(leaf.key.as_str())
+    }
+
+    /// Writes this authority, a certificate and its key into a folder. Each new file is renamed into its place, as an
+    /// agent that renews certificates does.
+    pub fn put(&self, folder: &Path, leaf: &Leaf) {
+        for (name, pem) in [
+            ("ca.pem", &self.pem),
+            ("own.pem", &leaf.certificate),
+            ("own.key", &leaf.key),
+        ] {
+            fs::write(folder.join("next"), pem).expect("written");
+            fs::rename(folder.join("next"), folder.join(name)).expect("renamed");
+        }
+    }
+
+    /// Writes the files of a node. Returns the configuration of a node that reads these files.
+    pub fn files(&self, folder: &Path, leaf: &Leaf) -> TlsConfig {
+        self.put(folder, leaf);
+        let config = TlsConfig::builder().authorities_file(folder.join("ca.pem"));
+        let config = config.certificate_file(folder.join("own.pem"));
+        let config = config.key_file(folder.join("own.key"));
+        config.build().expect("good files")
     }
 
     /// Returns the reason why a configuration with this certificate is refused.

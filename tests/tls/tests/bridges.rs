@@ -1,64 +1,48 @@
 //! Whole bridges with TLS over real sockets: they elect a leader, and no other process takes part.
 
-use std::{future::Future, net::SocketAddr, path::Path, time::Duration};
+use std::{net::SocketAddr, path::Path, time::Duration};
 
 use actix::{System, clock::timeout};
 use actix_bully::{
     Group,
-    agent::{BullyAgent, BullyHandle},
     config::{Config, PeerSettings, RunError, RunningNode},
-    protocol::{Time, Timings},
+    protocol::Timings,
     remote::{
-        BridgeBuilder, BridgeEvent, BridgeHandle, ClusterId, Limits, LinkStatus, NodeIncarnation,
-        Peer, RemoteBridge,
-        internals::{
-            Acquaintance, Handshake, Introduction, Nonce,
-            wire::{Frames, Hello},
-        },
+        BridgeBuilder, BridgeEvent, BridgeHandle, Farewell, Limits, Peer,
         tls::{TlsConfig, connect},
     },
 };
-use actix_bully_tls_tests::{
-    Authority,
-    ends::{End, node},
-};
-use bytes::BytesMut;
+use actix_bully_tls_tests::Authority;
 use futures::{Stream, StreamExt};
+use kit::{Host, Raw, bridge, hello, linked, node, play, until};
 use tokio::{
     io::{AsyncReadExt, AsyncWriteExt},
     net::TcpStream,
 };
 
+#[path = "../../adversary/kit.rs"]
+#[expect(dead_code, reason = "other scenes need more of it")]
+mod kit;
 #[path = "bridges/renewed.rs"]
 mod renewed;
 
 /// Longest wait of a test, in real time, because sockets have no virtual time.
 const DEADLINE: Duration = Duration::from_secs(20);
 
-/// One process.
-struct Host {
-    bridge: BridgeHandle,
-    agent: BullyHandle,
-}
-
 impl Host {
-    /// Starts a process, whose agent has the name of its node.
+    /// Starts a process with these peers. It dials the peers whose hosts are given.
     fn start(
         name: &str,
         peers: &[(&str, Option<&Self>)],
         with: impl FnOnce(BridgeBuilder) -> BridgeBuilder,
     ) -> Self {
+        let peers = peers.iter().map(|(peer, host)| match host {
+            Some(host) => Peer::new(peer, &host.at().to_string()),
+            None => Peer::inbound(peer),
+        });
+        let bridged = with(bridge(name, &Limits::builder(), peers.collect()));
         let group = Group::new("g").expect("a good name");
-        let bridge = with(builder(name, peers))
-            .carry(&group)
-            .start()
-            .expect("a good bridge");
-        let agent = BullyAgent::builder(name)
-            .timings(Timings::lan())
-            .join(&group)
-            .start()
-            .expect("a good agent");
-        Self { bridge, agent }
+        kit::host(bridged, group, name, 1, Timings::lan())
     }
 
     fn tls(name: &str, peers: &[(&str, Option<&Self>)], config: &TlsConfig) -> Self {
@@ -71,13 +55,7 @@ impl Host {
 
     fn follows(&self, leader: &str) -> bool {
         let found = self.agent.leader();
-        found.is_some_and(|found| found.id.as_str() == leader)
-    }
-
-    fn is_linked(&self) -> bool {
-        let peers = self.bridge.peers();
-        let is_linked = |link: &LinkStatus| matches!(link, LinkStatus::Linked { .. });
-        peers.iter().all(|peer| is_linked(&peer.link))
+        found.is_some_and(|found| found.id == leader)
     }
 
     fn count(&self, name: &str) -> u64 {
@@ -86,73 +64,34 @@ impl Host {
     }
 }
 
-fn builder(name: &str, peers: &[(&str, Option<&Host>)]) -> BridgeBuilder {
-    let builder = RemoteBridge::builder(name).listen("127.0.0.1:0");
-    peers.iter().fold(builder, |builder, (peer, host)| {
-        builder.peer(match host {
-            Some(host) => Peer::new(peer, &host.at().to_string()),
-            None => Peer::inbound(peer),
-        })
-    })
-}
-
-async fn until(what: &str, mut holds: impl FnMut() -> bool) {
-    let waiting = async {
-        while !holds() {
-            actix::clock::sleep(Duration::from_millis(2)).await;
-        }
-    };
-    timeout(DEADLINE, waiting)
-        .await
-        .unwrap_or_else(|_| panic!("never: {what}"));
-}
-
-/// Waits for the first event for which `find` returns a value. Returns this value.
-async fn event<T>(
+/// Waits until a bridge reports a refusal of this kind. Returns the reason, and the names in the certificate.
+async fn refusal(
     mut events: impl Stream<Item = BridgeEvent> + Unpin,
-    mut find: impl FnMut(BridgeEvent) -> Option<T>,
-) -> T {
+    kind: &str,
+) -> (String, Vec<String>) {
     let finding = async {
         loop {
-            let event = events.next().await.expect("the bridge runs");
-            if let Some(found) = find(event) {
-                return found;
+            if let Some(BridgeEvent::Refused {
+                name,
+                reason,
+                names,
+                ..
+            }) = events.next().await
+                && name == kind
+            {
+                return (reason, names);
             }
         }
     };
-    timeout(DEADLINE, finding)
-        .await
-        .expect("the event comes in time")
+    timeout(DEADLINE, finding).await.expect("it comes in time")
 }
 
-/// Waits until a listener reports a refused certificate. Returns the reason and the names in the certificate.
-async fn unproven(events: impl Stream<Item = BridgeEvent> + Unpin) -> (String, Vec<String>) {
-    event(events, |event| match event {
-        BridgeEvent::Refused {
-            name: "auth_failed",
-            reason,
-            names,
-            from,
-            ..
-        } => {
-            assert_eq!(from, "127.0.0.1");
-            Some((reason, names))
-        }
-        _ => None,
-    })
-    .await
-}
-
-/// Starts two linked hosts that follow `b`.
+/// Starts two linked hosts that follow the agent of `b`.
 async fn two(a: &TlsConfig, b: &TlsConfig) -> [Host; 2] {
     let a = Host::tls("a", &[("b", None)], a);
     let b = Host::tls("b", &[("a", Some(&a))], b);
-    until("b leads", || a.follows("b") && b.follows("b")).await;
+    until("b leads", || a.follows("b1") && b.follows("b1")).await;
     [a, b]
-}
-
-fn play(scene: impl Future<Output = ()>) {
-    System::new().block_on(scene);
 }
 
 /// The refused node learns the reason, and the listener's event has the names of its certificate.
@@ -164,20 +103,14 @@ fn a_node_that_is_no_peer_is_told_goodbye() {
         let events = a.bridge.events();
         let c = Host::tls("c", &[("a", Some(&a))], &trust.config("c"));
         let told = c.bridge.events();
-        let (reason, names) = unproven(events).await;
+        let (reason, names) = refusal(events, "auth_failed").await;
         assert_eq!(names, ["c"]);
         assert!(reason.contains("not in this node's list"), "{reason}");
-        let farewell = event(told, |event| match event {
-            BridgeEvent::Refused {
-                name: "goodbye",
-                reason,
-                ..
-            } => Some(reason),
-            _ => None,
-        });
-        assert!(farewell.await.contains("not allowed to connect"));
+        let (farewell, _) = refusal(told, "goodbye").await;
+        assert!(farewell.contains("not allowed to connect"), "{farewell}");
         assert!(a.count("auth_failed") >= 1);
-        assert!(!c.is_linked() && a.follows("b") && b.follows("b"));
+        assert_eq!(linked(&c.bridge, "a"), None);
+        assert!(a.follows("b1") && b.follows("b1"));
     });
 }
 
@@ -210,46 +143,22 @@ fn a_diagnosis_names_another_authority_and_what_to_do() {
     });
 }
 
-/// Greets `a` as the node `name` over a given connection. An error is the reason why the link was closed.
-async fn hello(mut stream: End, name: &str) -> Result<(), String> {
-    let cluster = ClusterId::new("default").expect("a good name");
-    let me = Introduction::new(node(name), cluster, NodeIncarnation(1));
-    let (limits, now, mut out) = (Limits::default(), Time::ZERO, BytesMut::new());
-    let mut frames = Frames::new(&limits);
-    let mut hands = Handshake::begin(me, Nonce([7; 8]), Some(node("a")), &limits, now, &mut out);
-    let every_node = |_: &Hello| Some(Acquaintance::default());
-    loop {
-        stream.write_all(&out).await.expect("open");
-        stream.flush().await.expect("open");
-        out.clear();
-        if let Some(body) = frames.next(now).map_err(|why| why.to_string())? {
-            let progress = hands.receive(now, body, every_node, &mut out);
-            let progress = progress.map_err(|why| why.to_string())?;
-            if progress.is_some() {
-                return Ok(());
-            }
-        } else if stream.read_buf(frames.room()).await.expect("open") == 0 {
-            return Err("the connection ended".to_owned());
-        }
-    }
-}
-
 /// The node has a good certificate of `b`, and its HELLO has the name `c`. Both are peers of `a`.
 #[test]
 fn a_node_that_says_hello_as_another_is_refused() {
     play(async {
         let trust = Authority::new("ours");
         let a = Host::tls("a", &[("b", None), ("c", None)], &trust.config("a"));
-        let refused = "the peer said goodbye: this node is not allowed to connect";
-        for (name, expected) in [("c", Err(refused.to_owned())), ("b", Ok(()))] {
+        let dial = async || {
             let stream = TcpStream::connect(a.at()).await.expect("it listens");
-            let (config, stream) = (trust.config("b"), Box::new(stream));
-            let connected = connect(&config, stream, &node("a")).await;
-            let (stream, _) = connected.expect("a good certificate");
-            let answered = timeout(DEADLINE, hello(stream, name)).await;
-            assert_eq!(answered.expect("in time"), expected, "{name}");
-        }
+            let connected = connect(&trust.config("b"), Box::new(stream), &node("a")).await;
+            Raw::over(connected.expect("a good certificate").0)
+        };
+        let mut raw = dial().await;
+        raw.hello(hello("c")).await;
+        assert_eq!(raw.ends().await, Some(Farewell::Auth));
         assert_eq!(a.count("auth_failed"), 1);
+        dial().await.greet("b").await;
     });
 }
 
@@ -265,14 +174,8 @@ fn strangers_on_the_port_are_counted_and_nothing_else() {
         let with = |builder: BridgeBuilder| builder.tls(trust.config("a")).limits(limits);
         let a = Host::start("a", &[("b", None)], with);
         let b = Host::tls("b", &[("a", Some(&a))], &trust.config("b"));
-        until("b leads", || a.follows("b") && b.follows("b")).await;
-        let link = || {
-            b.bridge
-                .peers()
-                .into_iter()
-                .map(|peer| (peer.node, peer.link))
-        };
-        let links: Vec<_> = link().collect();
+        until("b leads", || a.follows("b1") && b.follows("b1")).await;
+        let link = linked(&b.bridge, "a");
         for (said, counter) in [
             (b"GET / HTTP/1.1\r\n\r\n".as_slice(), "tls"),
             (b"\xff\xfe\xfd\xfc and more noise that is no record", "tls"),
@@ -292,9 +195,9 @@ fn strangers_on_the_port_are_counted_and_nothing_else() {
         let before = a.count("tls");
         let plain = Host::start("b", &[("a", Some(&a))], |builder| builder);
         until("plain text is refused", || a.count("tls") > before).await;
-        assert!(!plain.is_linked());
-        assert!(a.follows("b") && b.follows("b"));
-        assert!(link().eq(links), "the link is the same");
+        assert_eq!(linked(&plain.bridge, "a"), None);
+        assert!(a.follows("b1") && b.follows("b1"));
+        assert_eq!(linked(&b.bridge, "a"), link, "the link is the same");
     });
 }
 
@@ -348,12 +251,13 @@ fn nodes_whose_configuration_names_certificates_elect_together() {
         wrong.listen = Some("127.0.0.1:0".to_owned());
         wrong.tls.authorities_file = Some(folder.path().join("ca.pem"));
         wrong.tls.certificate_file = Some(folder.path().join("a.pem"));
-        wrong.tls.key_file = Some(folder.path().join("a.key"));
-        let said = wrong.start().expect_err("that is the certificate of another node").to_string();
-        let expected = "the bridge does not start, because of `tls.certificate_file`: this bridge is c, but its certificate is that of a";
-        assert!(said.starts_with(expected), "{said}");
-        wrong.tls.key_file = Some(folder.path().join("none"));
-        let said = wrong.start().expect_err("there is no such file").to_string();
-        assert!(said.starts_with("the files of the section `tls` cannot be used: the private key cannot be read from"), "{said}");
+        for (key, expected) in [
+            ("a.key", "the bridge does not start, because of `tls.certificate_file`: this bridge is c, but its certificate is that of a"),
+            ("none", "the files of the section `tls` cannot be used: the private key cannot be read from"),
+        ] {
+            wrong.tls.key_file = Some(folder.path().join(key));
+            let said = wrong.start().expect_err("refused").to_string();
+            assert!(said.starts_with(expected), "{said}");
+        }
     });
 }

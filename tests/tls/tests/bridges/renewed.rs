@@ -1,51 +1,27 @@
 //! Certificates that are renewed while links last, and a certificate that ends soon.
 
-use std::{path::Path, time::Duration};
+use std::time::Duration;
 
 use actix::clock::sleep;
-use actix_bully::{
-    clock::WallTime,
-    remote::{Peer, tls::TlsConfig},
-    testkit::virtual_system,
-};
+use actix_bully::{clock::WallTime, remote::Peer, testkit::virtual_system};
 use actix_bully_tls_tests::{Authority, Leaf, authority::valid};
 use tracing::Level;
 
-use super::{Host, play, until};
+use super::{
+    Host,
+    kit::{linked, play, until},
+};
 use logging::logged;
 
 #[path = "../../../common/logging.rs"]
 mod logging;
-
-/// Writes the files of a node. Returns the configuration of a bridge that reads these files.
-fn files(folder: &Path, authority: &Authority, leaf: &Leaf) -> TlsConfig {
-    put(folder, authority, leaf);
-    let config = TlsConfig::builder().authorities_file(folder.join("ca.pem"));
-    let config = config.certificate_file(folder.join("own.pem"));
-    config
-        .key_file(folder.join("own.key"))
-        .build()
-        .expect("good files")
-}
-
-/// Renames each new file into its place, as an agent that renews certificates does.
-fn put(folder: &Path, authority: &Authority, leaf: &Leaf) {
-    for (name, pem) in [
-        ("ca.pem", &authority.pem),
-        ("own.pem", &leaf.certificate),
-        ("own.key", &leaf.key),
-    ] {
-        std::fs::write(folder.join("next"), pem).expect("written");
-        std::fs::rename(folder.join("next"), folder.join(name)).expect("renamed");
-    }
-}
 
 #[test]
 fn files_that_are_renewed_are_used_by_the_next_handshake_and_a_pair_that_does_not_fit_is_not() {
     play(async {
         let (old, new) = (Authority::new("old"), Authority::new("new"));
         let folder = tempfile::tempdir().expect("a folder can be made");
-        let a_tls = files(folder.path(), &old, &old.node("a"));
+        let a_tls = old.files(folder.path(), &old.node("a"));
         let a = Host::tls("a", &[], &a_tls);
         let first = a_tls.expires_at();
         // Each host is another peer of `a`. It knows one authority only, and it dials `a`.
@@ -54,27 +30,24 @@ fn files_that_are_renewed_are_used_by_the_next_handshake_and_a_pair_that_does_no
             Host::tls(name, &[("a", Some(&a))], &authority.config(name))
         };
         let b = dials("b", &old);
-        until("b is linked", || b.is_linked()).await;
+        until("b is linked", || linked(&b.bridge, "a").is_some()).await;
 
-        put(
-            folder.path(),
-            &new,
-            &new.odd("a", |params| valid(params, -1, 40)),
-        );
+        let longer = new.odd("a", |params| valid(params, -1, 40));
+        new.put(folder.path(), &longer);
         let c = dials("c", &new);
-        until("c is linked", || c.is_linked()).await;
+        until("c is linked", || linked(&c.bridge, "a").is_some()).await;
         let second = a_tls.expires_at();
         assert_ne!(first, second);
-        assert!(b.is_linked(), "a link stays");
+        assert!(linked(&b.bridge, "a").is_some(), "a link stays");
 
         // Half a pair: the key belongs to another certificate.
         let half = Leaf {
             key: new.node("a").key,
             ..new.node("a")
         };
-        put(folder.path(), &new, &half);
+        new.put(folder.path(), &half);
         let d = dials("d", &new);
-        until("d is linked", || d.is_linked()).await;
+        until("d is linked", || linked(&d.bridge, "a").is_some()).await;
         assert_eq!(a_tls.expires_at(), second, "the pair before stays");
     });
 }
@@ -87,7 +60,7 @@ fn a_host_without_a_handshake_uses_renewed_files_within_an_hour_and_warns_of_the
             let trust = Authority::new("ours");
             let ends = |days| trust.odd("a", |params| valid(params, -1, days));
             let folder = tempfile::tempdir().expect("a folder can be made");
-            let tls = files(folder.path(), &trust, &ends(6));
+            let tls = trust.files(folder.path(), &ends(6));
             let former = tls.expires_at();
             let _a = Host::tls("a", &[], &tls);
             let hours = |hours: u64| sleep(Duration::from_secs(hours * 3_600 + 60));
@@ -104,12 +77,12 @@ fn a_host_without_a_handshake_uses_renewed_files_within_an_hour_and_warns_of_the
                 key: ends(30).key,
                 ..ends(30)
             };
-            put(folder.path(), &trust, &half);
+            trust.put(folder.path(), &half);
             hours(2).await;
             assert_eq!(warnings().len(), 2);
             assert_eq!(tls.expires_at(), former);
 
-            put(folder.path(), &trust, &ends(30));
+            trust.put(folder.path(), &ends(30));
             hours(2).await;
             assert_eq!(warnings(), [""; 0]);
             assert!(tls.expires_at() > former);
