@@ -8,22 +8,19 @@ use tokio::{sync::oneshot, task::yield_now};
 use super::{introduction, node};
 use crate::elections::AnyMessage;
 use crate::{
-    group::{Envelope, Group, RemoteLink},
-    protocol::{AgentId, Incarnation, Term},
+    group::Group,
     remote::{
-        Closed, Established, Farewell, Limits, LinkId, LinkStatus, NodeIncarnation, Peer,
-        RemoteBridge,
+        Closed, Established, Limits, LinkId, LinkStatus, NodeIncarnation, Peer, RemoteBridge,
         bridge::{
             message::{ConnectionEnded, ConnectionOutcome, DrainLinks, LinkReady, RemovePeer},
             peers::{ConnId, Origin},
             shared::{BridgeParts, BridgeState, PeerState, lock},
         },
-        carry::{Carried, GroupCarrier, GroupSink},
+        carry::{Carried, GroupCarrier},
         transport::Pipes,
         wire::Allowance,
     },
 };
-use bully_core::elections::bully::Resign;
 
 const MS: fn(u64) -> Duration = Duration::from_millis;
 
@@ -106,29 +103,6 @@ impl Stage {
     fn dials(&self) -> u64 {
         lock(&self.shared.traffic).dials
     }
-
-    /// Puts a message to an agent of the peer into the queue.
-    fn say(&self) {
-        let outbox = Arc::clone(&self.peer.agents().outbox);
-        let sink = GroupSink::new(0, outbox, Box::new(|_, _| {}));
-        let (term, successor) = (Term(1), None);
-        let message: AnyMessage = Resign {
-            term,
-            successor,
-            ..Resign::default()
-        }
-        .into();
-        let said = Envelope {
-            from: AgentId::new("a1").unwrap(),
-            incarnation: Incarnation(1),
-            message,
-        };
-        sink.carry(&[AgentId::new("b1").unwrap()], said);
-    }
-
-    fn lost(&self) -> u64 {
-        self.peer.agents().outbox.lost()
-    }
 }
 
 fn play(scene: impl Future<Output = ()>) {
@@ -169,24 +143,5 @@ fn a_wait_that_was_replaced_counts_no_more_and_a_penalty_is_waited_for() {
         assert_eq!(stage.dials(), 1, "a peer that broke a rule waits");
         sleep(MS(60_000)).await;
         assert!(stage.dials() > 1);
-    });
-}
-
-#[test]
-fn messages_that_wait_for_a_peer_are_lost_with_its_incarnation_and_not_before() {
-    play(async {
-        let mut stage = Stage::new(None);
-        assert_eq!(stage.link(100, 5).await, Ok(()));
-        stage.end(100, Closed::Lost).await;
-        stage.say();
-        assert_eq!(stage.link(101, 5).await, Ok(()));
-        assert_eq!(stage.lost(), 0, "the same one is there again");
-        assert_eq!(stage.link(102, 6).await, Ok(()));
-        assert_eq!(stage.lost(), 1, "the later one must not hear it");
-        // The end of the link is known before the message is sent.
-        stage.end(102, Closed::Goodbye(Farewell::Leaving)).await;
-        stage.say();
-        assert_eq!(stage.link(103, 7).await, Ok(()));
-        assert_eq!(stage.lost(), 2, "nor what was sent to one that had left");
     });
 }

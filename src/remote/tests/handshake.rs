@@ -2,53 +2,18 @@
 
 use bytes::BytesMut;
 
-use super::{bodies, introduction, known, node};
+use super::{NOW, Side, bodies, introduction, node};
 use crate::{
     protocol::Time,
     remote::{
         Acquaintance, Closed, ClusterId, EndDigest, Established, Farewell, Handshake, Introduction,
-        Limits, LinkId, NodeId, NodeIncarnation, Nonce,
+        Limits, LinkId, NodeIncarnation, Nonce,
         wire::{
             Allowance, Bounds, Frame, Hello, LinkConditions, Versions, WireError, encode_goodbye,
             encode_ping, encode_proof,
         },
     },
 };
-
-const NOW: Time = Time::ZERO;
-
-/// One side of a handshake, with the frames that it has to send.
-struct Side {
-    handshake: Handshake,
-    out: BytesMut,
-    known: Option<Acquaintance>,
-}
-
-impl Side {
-    fn new(me: Introduction, nonce: u8) -> Self {
-        Self::dialling(me, nonce, None)
-    }
-
-    fn dialling(me: Introduction, nonce: u8, dialled: Option<NodeId>) -> Self {
-        let mut out = BytesMut::new();
-        let (nonce, limits) = (Nonce([nonce; 8]), Limits::default());
-        let handshake = Handshake::begin(me, nonce, dialled, &limits, NOW, &mut out);
-        Self {
-            handshake,
-            out,
-            known: Some(known()),
-        }
-    }
-
-    fn receive(&mut self, body: &[u8]) -> Result<Option<Box<Established>>, Closed> {
-        let known = self.known.clone();
-        self.handshake.receive(NOW, body, |_| known, &mut self.out)
-    }
-
-    fn sent(&mut self) -> Vec<Vec<u8>> {
-        bodies(&self.out.split())
-    }
-}
 
 fn body(write: impl FnOnce(&mut BytesMut)) -> Vec<u8> {
     let mut out = BytesMut::new();
@@ -144,18 +109,14 @@ fn a_side_learns_how_much_the_other_takes() {
         groups: 7,
         agents: 8,
     };
-    let mut out = BytesMut::new();
     let me = Introduction {
         end: Some(EndDigest([5; 32])),
         ..introduction("host-b")
     };
+    let mut b = Side::new(me.clone(), 2);
+    b.out.clear();
     let limits = small.frame(65_536).build().unwrap();
-    let handshake = Handshake::begin(me, Nonce([2; 8]), None, &limits, NOW, &mut out);
-    let mut b = Side {
-        handshake,
-        out,
-        known: Some(known()),
-    };
+    b.handshake = Handshake::begin(me, Nonce([2; 8]), None, &limits, NOW, &mut b.out);
     let mut a = Side::new(introduction("host-a"), 1);
     let (at_a, at_b) = meet(&mut a, &mut b);
     assert_eq!(
@@ -183,18 +144,6 @@ fn the_newest_common_version_counts() {
         assert_eq!(a.common(b), common);
         assert_eq!(b.common(a), common);
     }
-}
-
-/// This release meets the next release, which also speaks the previous version.
-#[test]
-fn a_release_meets_the_next_one() {
-    let next = Introduction {
-        versions: Versions { min: 1, max: 2 },
-        ..introduction("host-b")
-    };
-    let (mut a, mut b) = (Side::new(introduction("host-a"), 1), Side::new(next, 2));
-    let (at_a, at_b) = meet(&mut a, &mut b);
-    assert_eq!((at_a.version, at_b.version), (1, 1));
 }
 
 /// The later release does not speak the version of this release, and both sides report that.
@@ -256,39 +205,28 @@ fn a_node_that_may_not_connect_is_told_why_and_a_stranger_no_more_than_that_it_m
     }
 }
 
-/// This holds for voters without disks. A process that has ended stays linked only until the silence of its link is
-/// noticed.
+/// A later process of a name waits while the earlier one is linked: this holds for voters without disks. A former
+/// incarnation is told that it is one (the breach "old incarnation"). The node that says hello is in incarnation 100.
 #[test]
 fn a_later_process_of_a_name_waits_while_the_earlier_one_is_linked() {
-    let meet = |held_by| {
+    let held = (Some(Closed::NameHeld), Some(Farewell::NameHeld));
+    let stale = (Some(Closed::Stale), Some(Farewell::Stale));
+    let let_in = (None, None);
+    for (latest, held_by, outcome) in [
+        (None, None, let_in),
+        (Some(99), Some(99), held),
+        (Some(99), None, let_in),
+        // The link of the same incarnation broke.
+        (Some(100), Some(100), let_in),
+        (Some(100), None, let_in),
+        (Some(101), None, stale),
+    ] {
         let mut side = Side::new(introduction("host-a"), 1);
-        side.known = Some(Acquaintance {
-            latest: held_by,
-            held_by,
-        });
-        answer(&mut side, &hello(|_| ()))
-    };
-    let parted = (Some(Closed::NameHeld), Some(Farewell::NameHeld));
-    assert_eq!(meet(Some(NodeIncarnation(99))), parted);
-    let same = Some(NodeIncarnation(100));
-    assert_eq!(meet(same), (None, None), "its own link broke");
-    assert_eq!(meet(None), (None, None));
-}
-
-/// The breach "old incarnation".
-#[test]
-fn a_former_incarnation_of_a_peer_is_told_so() {
-    let meet = |latest| {
-        let mut side = Side::new(introduction("host-a"), 1);
-        side.known = Some(Acquaintance {
-            latest: Some(NodeIncarnation(latest)),
-            ..known()
-        });
-        answer(&mut side, &hello(|_| ()))
-    };
-    let parted = (Some(Closed::Stale), Some(Farewell::Stale));
-    assert_eq!(meet(101), parted);
-    assert_eq!(meet(100), (None, None), "the same incarnation links again");
+        let [latest, held_by] = [latest, held_by].map(|of| of.map(NodeIncarnation));
+        side.known = Some(Acquaintance { latest, held_by });
+        let answered = answer(&mut side, &hello(|_| ()));
+        assert_eq!(answered, outcome, "{latest:?}, {held_by:?}");
+    }
 }
 
 /// The breach "wrong link id".

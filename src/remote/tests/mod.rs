@@ -14,8 +14,48 @@ mod registry;
 mod secret;
 mod walk;
 
-use super::{Acquaintance, ClusterId, Introduction, Limits, NodeId, NodeIncarnation, wire::Frames};
+use bytes::BytesMut;
+
+use super::{
+    Acquaintance, Closed, ClusterId, Established, Handshake, Introduction, Limits, NodeId,
+    NodeIncarnation, Nonce, wire::Frames,
+};
 use crate::protocol::Time;
+
+const NOW: Time = Time::ZERO;
+
+/// One side of a handshake, with the frames that it has to send.
+struct Side {
+    handshake: Handshake,
+    out: BytesMut,
+    known: Option<Acquaintance>,
+}
+
+impl Side {
+    fn new(me: Introduction, nonce: u8) -> Self {
+        Self::dialling(me, nonce, None)
+    }
+
+    fn dialling(me: Introduction, nonce: u8, dialled: Option<NodeId>) -> Self {
+        let mut out = BytesMut::new();
+        let (nonce, limits) = (Nonce([nonce; 8]), Limits::default());
+        let handshake = Handshake::begin(me, nonce, dialled, &limits, NOW, &mut out);
+        Self {
+            handshake,
+            out,
+            known: Some(known()),
+        }
+    }
+
+    fn receive(&mut self, body: &[u8]) -> Result<Option<Box<Established>>, Closed> {
+        let known = self.known.clone();
+        self.handshake.receive(NOW, body, |_| known, &mut self.out)
+    }
+
+    fn sent(&mut self) -> Vec<Vec<u8>> {
+        bodies(&self.out.split())
+    }
+}
 
 fn node(name: &str) -> NodeId {
     NodeId::new(name).unwrap()

@@ -10,16 +10,11 @@ use std::{
 
 use bytes::BytesMut;
 
-use super::{bodies, introduction, known, node};
-use crate::{
-    protocol::Time,
-    remote::{
-        Challenge, Closed, Credential, Farewell, Handshake, Limits, Nonce, Proof, SecretFault,
-        wire::{Bounds, Frame, WireError, encode_proof},
-    },
+use super::{Side, introduction, node};
+use crate::remote::{
+    Challenge, Closed, Credential, Farewell, Proof, SecretFault,
+    wire::{Bounds, Frame, WireError, encode_proof},
 };
-
-const NOW: Time = Time::ZERO;
 
 /// A credential that knows these words. It accepts any proof if one of the words is `any`.
 #[derive(Clone, Debug)]
@@ -49,8 +44,7 @@ impl Credential for WordCredential {
 
 /// One end of a connection, and the frames that it sends.
 struct ProvingSide {
-    handshake: Handshake,
-    out: BytesMut,
+    side: Side,
     end: End,
 }
 
@@ -70,19 +64,13 @@ impl ProvingSide {
         dialled: Option<&str>,
         [nonce, challenge]: [u8; 2],
     ) -> Self {
-        let (limits, mut out) = (Limits::default(), BytesMut::new());
-        let (me, nonce) = (introduction(name), Nonce([nonce; 8]));
-        let dialled = dialled.map(node);
-        let mut handshake = Handshake::begin(me, nonce, dialled, &limits, NOW, &mut out);
+        let mut side = Side::dialling(introduction(name), nonce, dialled.map(node));
         if !words.is_empty() {
             let words = Arc::new(WordCredential(words.to_vec()));
-            handshake = handshake.asking(words, Challenge([challenge; 32]));
+            side.handshake = side.handshake.asking(words, Challenge([challenge; 32]));
         }
-        Self {
-            handshake,
-            out,
-            end: End::Open,
-        }
+        let end = End::Open;
+        Self { side, end }
     }
 
     /// Returns `a`, which dials `b`.
@@ -97,7 +85,7 @@ impl ProvingSide {
 
     /// Returns the next frames that this side sends.
     fn says(&mut self) -> Vec<Vec<u8>> {
-        bodies(&self.out.split())
+        self.side.sent()
     }
 
     fn hears_all(&mut self, bodies: &[Vec<u8>]) {
@@ -110,9 +98,7 @@ impl ProvingSide {
         if self.end != End::Open {
             return;
         }
-        let (handshake, out) = (&mut self.handshake, &mut self.out);
-        let heard = handshake.receive(NOW, body, |_| Some(known()), out);
-        self.end = match heard {
+        self.end = match self.side.receive(body) {
             Ok(None) => End::Open,
             Ok(Some(_)) => End::Ready,
             Err(why) => End::Closed(why),

@@ -9,11 +9,11 @@ use crate::elections::AnyMessage;
 use crate::{
     group::Group,
     protocol::{
-        AgentId, Incarnation, Leader, Member, MemberKind, Members, Presence, Term, Time, To,
+        About, AgentId, Incarnation, Leader, Member, MemberKind, Members, Presence, Term, Time, To,
     },
     remote::{
         Limits, LinkId, NodeIncarnation, RosterChange,
-        carry::{Batch, Carried, GroupCarrier, PeerAgents, Receivers},
+        carry::{Carried, GroupCarrier, PeerAgents},
     },
 };
 use bully_core::elections::bully::Resign;
@@ -76,23 +76,6 @@ impl Host {
 
     fn has_refused(&self) -> bool {
         self.agents.refusals().load(Relaxed)
-    }
-
-    /// Sends a message to all agents, and returns its receivers on this node.
-    fn named(&self) -> Vec<Receivers> {
-        let (term, successor) = (Term(1), None);
-        let message = Resign {
-            term,
-            successor,
-            ..Resign::default()
-        }
-        .into();
-        self.group
-            .deliver(&id("a"), Incarnation(1), &To::All, message);
-        let outbox = &self.agents.outbox;
-        let waiting = outbox.take(LinkId([1; 16]), Batch::default()).unwrap();
-        let to = waiting.iter().map(|(message, _)| message.to.clone());
-        to.collect()
     }
 }
 
@@ -225,6 +208,53 @@ fn a_late_notice_touches_no_agent_that_the_next_incarnation_named_over_a_link_no
 }
 
 #[test]
+fn a_text_of_a_former_incarnation_is_not_shown() {
+    let said = |incarnation, about: Option<&str>| Member {
+        about: about.map(|text| About::new(text).unwrap()),
+        ..up("x", incarnation)
+    };
+    let suspect = |incarnation| Member {
+        presence: Presence::Suspect,
+        ..said(incarnation, Some("former"))
+    };
+    let mut host = Host::with(1, &[said(9, Some("now"))]);
+    // Each step has the announced member, and the incarnation and the text that the group must show afterwards.
+    for (step, (member, incarnation, about)) in [
+        (said(8, Some("former")), 9, Some("now")),
+        (suspect(8), 9, Some("now")),
+        (said(10, None), 10, None),
+        (said(9, Some("now")), 10, None),
+        (suspect(9), 10, None),
+        (said(10, Some("next")), 10, Some("next")),
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        host.say(1, change(&[member]));
+        let x = host.members().get(&id("x")).unwrap().clone();
+        let shown = (x.incarnation, x.about.map(|text| text.to_string()));
+        let due = (Some(Incarnation(incarnation)), about.map(str::to_owned));
+        assert_eq!(shown, due, "step {step}");
+    }
+}
+
+#[test]
+fn messages_that_wait_for_a_node_are_lost_with_its_incarnation_and_not_before() {
+    let mut host = Host::with(1, &[up("x", 9)]);
+    let message = Resign::default().into();
+    host.group
+        .deliver(&id("a"), Incarnation(1), &To::All, message);
+    host.begin(1, 2);
+    assert_eq!(host.agents.outbox.lost(), 0, "the same one is there again");
+    host.begin(2, 3);
+    assert_eq!(
+        host.agents.outbox.lost(),
+        1,
+        "the later one must not hear it"
+    );
+}
+
+#[test]
 fn a_group_that_begins_anew_and_names_no_agent_is_empty_again() {
     let mut host = Host::with(1, &[up("x", 9)]);
     host.say(1, opening(&[]));
@@ -288,30 +318,4 @@ fn a_refusal_shows_until_the_name_is_free() {
     other.agents.retry(0);
     assert!(!other.has_refused());
     assert_eq!(other.presence("x"), Some(Presence::Up));
-}
-
-#[test]
-fn a_message_to_all_names_no_agent_whichever_come_or_end() {
-    let mut host = Host::new();
-    host.agents.outbox.link(LinkId([1; 16]));
-    host.begin(1, 1);
-    host.say(
-        1,
-        opening(&[up("v", 9), up("w", 9), up("x", 9), down("y", 9)]),
-    );
-    host.sweep(1);
-    assert_eq!(host.named(), [Receivers::All]);
-    let left = vec![(3, id("y"))];
-    let ended = down("x", 9);
-    for said in [
-        change(&[ended]),
-        change(&[up("x", 10)]),
-        RosterChange {
-            left,
-            ..change(&[])
-        },
-    ] {
-        host.say(1, said);
-        assert_eq!(host.named(), [Receivers::All], "{:?}", host.members());
-    }
 }

@@ -11,11 +11,11 @@ use bytes::BytesMut;
 use crate::{
     protocol::{AgentId, Incarnation, Member, MemberKind, Score, Term, Time},
     remote::{
-        Closed, DropReason, Farewell, FrameVerdict, GroupStanding, Inbound, Limits, LinkId, MayBe,
-        MessageSender, Rights, RosterChange,
+        Closed, DropReason, FrameVerdict, GroupStanding, Inbound, Limits, MayBe, MessageSender,
+        Rights, RosterChange,
         wire::{
-            LeaderHint, Opening, RawMessage, RawReceivers, RosterContent, RosterFrame, WireError,
-            encode_goodbye, encode_ping, encode_pong, encode_proof,
+            LeaderHint, Opening, RawMessage, RawReceivers, RosterContent, RosterFrame, encode_ping,
+            encode_pong,
         },
     },
 };

@@ -1,4 +1,4 @@
-//! The order, the rate and the form of the frames of a link.
+//! The order and the rate of the frames of a link.
 
 use super::*;
 
@@ -21,16 +21,6 @@ fn each_frame_has_the_number_after_the_last_one() {
     }
 }
 
-/// The breach "HELLO twice".
-#[test]
-fn the_handshake_is_over() {
-    let mut link = InboundLink::new(Rights::all());
-    let again = link.judge(|_, out| encode_proof(LinkId([0; 16]), &[], out));
-    assert_eq!(again, Err(Closed::Protocol));
-    let goodbye = link.judge(|_, out| encode_goodbye(Farewell::Leaving, out));
-    assert_eq!(goodbye, Err(Closed::Goodbye(Farewell::Leaving)));
-}
-
 /// Limit: rate of each peer.
 #[test]
 fn a_peer_that_sends_too_fast_is_cut() {
@@ -42,24 +32,4 @@ fn a_peer_that_sends_too_fast_is_cut() {
         assert_eq!(inbound.took(second(n), limits.rate()), Ok(()));
     }
     assert_eq!(inbound.took(second(99), 1), Err(Closed::Rate));
-}
-
-/// The breach "malformed".
-#[test]
-fn a_malformed_frame_ends_the_link() {
-    let mut link = InboundLink::new(Rights::all());
-    for (body, why) in [
-        (&b"\x93\x04\x01"[..], WireError::Truncated),
-        (b"\x93\x04\x01\x01\xc0", WireError::Trailing),
-        (b"\x92\x04\x01", WireError::Type),
-        (b"\x91\x09", WireError::Kind),
-        (b"\x93\x04\xcc\x01\x01", WireError::NotShortest),
-        (
-            b"\x97\x02\x01\x05\x95\xa1/\xa1m\x00\xc0\xc0\x90\x90\xc0",
-            WireError::Value,
-        ),
-    ] {
-        let closed = link.inbound.frame(NOW, body, |_| GroupStanding::Unknown);
-        assert_eq!(closed, Err(Closed::Malformed(why)), "{body:02x?}");
-    }
 }

@@ -4,6 +4,7 @@
 use super::{
     bounds,
     golden::{again, frames},
+    rows,
 };
 use crate::remote::wire::Frame;
 
@@ -24,24 +25,58 @@ fn on_a_small_stack(run: fn(&[u8]) -> usize) -> usize {
 }
 
 #[test]
-fn a_frame_that_is_cut_or_has_a_byte_more_or_another_byte_is_refused_or_is_another_frame() {
+fn a_frame_with_a_byte_less_more_or_changed_is_refused_or_is_another_frame() {
     let taken = on_a_small_stack(|body| {
         assert!(is_taken(body));
         let mut taken = 0;
         for len in 0..body.len() {
             assert!(!is_taken(&body[..len]), "{len} of {body:02x?}");
         }
+        for at in 0..body.len() {
+            let (before, after) = (&body[..at], &body[at + 1..]);
+            is_taken(&[before, after].concat());
+            for value in 0..=u8::MAX {
+                is_taken(&[before, &[value], &body[at..]].concat());
+                taken += usize::from(is_taken(&[before, &[value], after].concat()));
+            }
+        }
         for value in 0..=u8::MAX {
             assert!(!is_taken(&[body, &[value]].concat()));
-            for at in 0..body.len() {
-                let mut changed = body.to_vec();
-                changed[at] = value;
-                taken += usize::from(is_taken(&changed));
-            }
         }
         taken
     });
     assert!(taken > 1_000, "numbers and names may differ: {taken}");
+}
+
+/// More than one byte of these frames is wrong, or the frame would be written again as it is.
+#[test]
+fn content_that_no_sender_writes_is_refused() {
+    for (bytes, due, what) in rows(
+        "
+        93 03 01 90                                                                         | Value | no messages
+        94 03 01 90 00                                                                      | Type  | an item more
+        93 03 01 91 95 00 03 09 90 c400                                                     | Value | no receivers
+        93 03 01 91 95 00 03 09 92 05 05 c400                                               | Value | a receiver twice
+        93 03 01 91 95 00 03 09 92 05 04 c400                                               | Value | receivers out of order
+        93 03 01 91 95 00 03 09 cf0000000100000000 c400                                     | Value | a number of more than 32 bits
+        97 02 01 00 c0 90 91 99 00 a0 00 c0 01 c0 90 c0 c0 c0                               | Value | an empty name
+        97 02 01 00 c0 90 91 99 00 a120 00 c0 01 c0 90 c0 c0 c0                             | Value | a name that is none
+        97 02 01 00 c0 90 91 99 00 a16a 00 94 00 00 00 cf8000000000000000 01 c0 90 c0 c0 c0 | Value | a score out of its range
+        97 02 01 00 c0 90 91 99 00 a16a 00 c0 01 c0 92 05 05 c0 c0 c0                       | Value | an end twice
+        97 02 01 00 c0 90 91 99 00 a16a 00 c0 01 c0 92 05 04 c0 c0 c0                       | Value | ends out of order
+        97 02 01 00 c0 90 91 99 00 a16a 00 c0 01 c0 95 01 02 03 04 05 c0 c0 c0              | Items | too many ends
+        97 02 01 00 c0 90 91 99 00 a16a 00 c0 01 c0 90 00 c0 c0                             | Value | a store of none
+        97 02 01 00 c0 90 91 99 00 a16a 00 c0 01 07 90 c0 a3610a62 c0                       | Value | a text about an agent of two lines
+    ",
+    ) {
+        let read = Frame::decode(&bytes, bounds()).and_then(|frame| {
+            let Frame::Messages(mut messages) = frame else {
+                return Ok(());
+            };
+            messages.try_for_each(|message| message.map(drop))
+        });
+        assert_eq!(format!("{:?}", read.unwrap_err()), due, "{what}");
+    }
 }
 
 /// Heads of frames that announce up to four billion items or bytes.

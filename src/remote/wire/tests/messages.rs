@@ -2,7 +2,7 @@
 
 use bytes::{BufMut, BytesMut};
 
-use super::{body, bounds, hex, rows, written};
+use super::{body, bounds, written};
 use crate::{
     protocol::Incarnation,
     remote::wire::{Frame, Messages, MessagesWriter, RawMessage, RawReceivers, Targets, WireError},
@@ -97,41 +97,4 @@ fn a_frame_without_messages_is_not_written() {
         assert!(!MessagesWriter::begin(1, out).end());
     });
     assert_eq!(bytes, b"before");
-}
-
-#[test]
-fn a_message_has_one_form() {
-    for (bytes, due, what) in rows(
-        "
-        93 03 01 90                                     | Value     | no messages
-        93 03 01 91 95 00 03 09 05 c400 00              | Trailing  | bytes after the last
-        93 03 01 92 95 00 03 09 05 c400                 | Truncated | a message less than announced
-        93 03 01 91 94 00 03 09 05                      | Type      | an item less
-        93 03 01 91 95 00 03 09 90 c400                 | Value     | no receivers
-        93 03 01 91 95 00 03 09 91 05 c400              | Value     | a list of one
-        93 03 01 91 95 00 03 09 92 05 05 c400           | Value     | a receiver twice
-        93 03 01 91 95 00 03 09 92 05 04 c400           | Value     | receivers out of order
-        93 03 01 91 95 00 03 09 a0 c400                 | Type      | a text for a receiver
-        93 03 01 91 95 00 03 09 ff c400                 | Type      | a receiver below zero
-        93 03 01 91 95 00 03 09 cf0000000100000000 c400 | Value     | a number of more than 32 bits
-        93 03 01 91 95 00 03 09 c0 a0                   | Type      | a text for the payload
-        93 03 ff 90                                     | Value     | a sequence number below zero
-        94 03 01 90 00                                  | Type      | an item more
-        93 09 01 90                                     | Kind      | no such kind
-        83 03 01 90                                     | Type      | a map
-    ",
-    ) {
-        let found = messages(&bytes).and_then(Iterator::collect::<Result<Vec<_>, _>>);
-        let why = found.unwrap_err();
-        assert_eq!(format!("{why:?}"), due, "{what}");
-    }
-}
-
-#[test]
-fn reading_ends_after_the_first_error() {
-    let bytes = hex("93 03 01 92 95 00 03 09 05 c400 c0");
-    let mut messages = messages(&bytes).unwrap();
-    assert!(messages.next().unwrap().is_ok());
-    assert_eq!(messages.next(), Some(Err(WireError::Type)));
-    assert_eq!(messages.next(), None);
 }

@@ -1,7 +1,5 @@
 //! The memory of a queue: gaps, holes, and the remains of a failure.
 
-use std::fmt;
-
 use super::*;
 
 #[test]
@@ -44,26 +42,6 @@ fn holes_are_closed_while_messages_wait_and_every_message_still_says_its_own() {
     });
 }
 
-#[test]
-fn a_batch_that_was_sent_is_filled_again_and_keeps_little() {
-    play(async {
-        let sink = sink();
-        let mut batch = Batch::default();
-        for burst in [3_000, 2, 1] {
-            for term in 0..burst {
-                sink.carry(&[id("x")], message("a", resign(term)));
-            }
-            batch.clear();
-            batch = sink.outbox.take(LINK, batch).unwrap();
-            let said: Vec<_> = batch.iter().map(|(_, payload)| payload.to_vec()).collect();
-            let expected: Vec<_> = (0..burst).map(|term| bytes(&resign(term))).collect();
-            assert_eq!(said, expected);
-        }
-        sink.outbox.clear();
-        assert_eq!(sink.outbox.lost(), 0, "all were taken");
-    });
-}
-
 /// A message whose encoding panics half-way, or fails.
 #[derive(Clone, Debug, PartialEq, Hash, serde::Deserialize)]
 enum Sick {
@@ -72,7 +50,7 @@ enum Sick {
     IsWell,
 }
 
-impl serde::Serialize for Sick {
+impl Serialize for Sick {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         use serde::ser::{Error, SerializeTuple};
         let mut tuple = serializer.serialize_tuple(2)?;
@@ -86,28 +64,12 @@ impl serde::Serialize for Sick {
     }
 }
 
-impl fmt::Display for Sick {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("sick")
-    }
-}
-
-impl crate::protocol::PeerMessage for Sick {
-    fn kind(&self) -> &'static str {
-        "sick"
-    }
-
-    fn needs(&self, _: &AgentId) -> crate::protocol::MinimumRole {
-        crate::protocol::MinimumRole::Leader
-    }
-}
-
 #[test]
 fn bytes_left_by_a_panic_or_a_failure_are_never_sent() {
-    let message = |message| Envelope {
+    let message = |sick| Envelope {
         from: id("a"),
         incarnation: Incarnation(1),
-        message,
+        message: Said(sick),
     };
     play(async {
         let sink = sink();

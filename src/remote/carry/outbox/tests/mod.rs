@@ -4,20 +4,41 @@ mod batch;
 mod kinds;
 mod refused;
 
-use std::sync::Arc;
+use std::{fmt, sync::Arc};
 
 use actix::clock::sleep;
 use bytes::BytesMut;
 use futures::FutureExt;
+use serde::{Deserialize, Serialize};
 
 use super::*;
 use crate::{
     elections::AnyMessage,
     group::RemoteLink,
-    protocol::{AgentId, Incarnation, Score, Term},
+    protocol::{AgentId, Incarnation, MinimumRole, PeerMessage, Score, Term},
     remote::{LinkId, wire::encode_payload},
 };
 use bully_core::elections::bully::{Heartbeat, Resign};
+
+/// A message with any content.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+struct Said<T>(T);
+
+impl<T> fmt::Display for Said<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("said")
+    }
+}
+
+impl<T: Clone + fmt::Debug + PartialEq + Send + Unpin + 'static> PeerMessage for Said<T> {
+    fn kind(&self) -> &'static str {
+        "said"
+    }
+
+    fn needs(&self, _: &AgentId) -> MinimumRole {
+        MinimumRole::Observer
+    }
+}
 
 const LINK: LinkId = LinkId([1; 16]);
 const OTHER: LinkId = LinkId([2; 16]);

@@ -1,36 +1,14 @@
 //! A message that exceeds the announced limits of a peer is not sent to the peer.
 
-use std::fmt;
-
-use serde::{Deserialize, Serialize};
-
 use super::*;
-use crate::protocol::{MinimumRole, PeerMessage};
 
 /// A message of any size and depth.
-#[derive(Clone, Debug, PartialEq, Hash, Serialize, Deserialize)]
-struct Words(Vec<String>, Deep);
+type Words = Said<(Vec<String>, Deep)>;
 
 type Deep = Option<Option<Option<Option<Option<u8>>>>>;
 
-impl fmt::Display for Words {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} words", self.0.len())
-    }
-}
-
-impl PeerMessage for Words {
-    fn kind(&self) -> &'static str {
-        "words"
-    }
-
-    fn needs(&self, _: &AgentId) -> MinimumRole {
-        MinimumRole::Observer
-    }
-}
-
 fn words(count: usize, len: usize) -> Words {
-    Words(vec!["x".repeat(len); count], None)
+    Said((vec!["x".repeat(len); count], None))
 }
 
 /// Returns the number of these messages that wait for a peer with these limits, and the number that the peer would
@@ -72,12 +50,15 @@ fn a_message_of_more_items_or_longer_texts_than_the_peer_takes_is_refused_here()
 #[test]
 fn a_message_that_nests_deeper_than_the_peer_takes_is_refused_here() {
     play(async {
-        let deep = Words(Vec::new(), Some(Some(Some(Some(Some(7))))));
-        for (depth, refused) in [(4, 1), (5, 1), (6, 0), (8, 0)] {
+        let deep = Said((Vec::new(), Some(Some(Some(Some(Some(7)))))));
+        for (depth, refused) in [(5, 1), (6, 1), (7, 0), (9, 0)] {
             let limits = Limits::builder().depth(depth).build().unwrap();
             let said = [deep.clone(), words(1, 1)];
             let sent = sent(&limits, &said);
-            assert_eq!(sent.1, refused, "an array and five options, of {depth}");
+            assert_eq!(
+                sent.1, refused,
+                "a message, an array and five options, of {depth}"
+            );
             assert_eq!(sent.0, if refused == 0 { 2 } else { 1 });
         }
     });
