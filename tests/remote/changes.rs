@@ -1,18 +1,18 @@
 //! An agent's handle changes the voters of a group, across hosts that do not all know each other.
 
-use std::{cell::Cell, path::Path, time::Duration};
+use std::{path::Path, sync::Arc, time::Duration};
 
-use actix::clock::{Instant, sleep};
+use actix::clock::Instant;
 use actix_bully::{
-    agent::{BullyHandle, VotersError},
+    agent::{BullyAgent, BullyHandle, VotersError},
     elections::quorum::QuorumConfig,
-    protocol::{ChangeError, Contact, NewVoter, Timings},
-    remote::{BridgeBuilder, NodeIncarnation, transport::Pipes},
+    protocol::{ChangeError, Contact, NewVoter},
+    remote::{MayBe, NodeIncarnation, Peer, Rights, transport::Pipes},
+    testkit::VirtualClock,
 };
 
 use super::{
-    far::Distance,
-    kit::{Host, MS, address, builder, id, others, scene, until},
+    kit::{Host, address, builder, id, others, scene, until},
     voters::{all_follow_alone, believer, of_epoch},
 };
 
@@ -21,10 +21,6 @@ const LIMIT: Duration = Duration::from_secs(30);
 /// Starts a host whose agent is a learner, unless its list or a decreed list names the agent.
 fn host(pipes: &Pipes, name: &str, peers: &[&str], incarnation: u64, folder: &Path) -> Host {
     let bridge = builder(pipes, name, peers).incarnation(NodeIncarnation(incarnation));
-    learner(bridge, folder)
-}
-
-fn learner(bridge: BridgeBuilder, folder: &Path) -> Host {
     let config = QuorumConfig {
         learner: true,
         ..of_epoch(0)
@@ -88,49 +84,6 @@ fn a_voter_on_a_host_that_nobody_knows_is_added_by_its_contact_at_any_agent() {
     });
 }
 
-/// No voter is dead, so the next leader waits for no promise. A change then costs less time than an election after a
-/// silent end, even if messages are as slow as the timings allow.
-#[test]
-fn no_agent_leads_for_less_than_an_election_while_the_voters_change() {
-    let folder = tempfile::tempdir().unwrap();
-    scene(async |pipes, _| {
-        let distance = Distance::default();
-        distance.set(Timings::lan().delay_bound());
-        let hosts = ["a", "b", "c"].map(|name| {
-            let bridge = builder(pipes, name, &others(name));
-            let bridge = bridge.transport(distance.host(pipes, name));
-            learner(bridge, folder.path())
-        });
-        let [a, b, c] = &hosts;
-        settled(&[a, b, c], 0, &["a1", "b1", "c1"]).await;
-        let changed = agent(a).remove_voter(id("c1"), LIMIT);
-        let made = async {
-            changed.await.unwrap();
-            settled(&[a, b, c], 1, &["a1", "b1"]).await;
-        };
-        let is_made = Cell::new(false);
-        let watch = async {
-            let (mut began, mut longest) = (Instant::now(), Duration::ZERO);
-            while !is_made.get() {
-                sleep(MS(1)).await;
-                if believer(&[a, b, c]).is_some() {
-                    began = Instant::now();
-                }
-                longest = longest.max(began.elapsed());
-            }
-            longest
-        };
-        let note = async {
-            made.await;
-            is_made.set(true);
-        };
-        let ((), longest) = futures::future::join(note, watch).await;
-        let election = Timings::lan().worst_case_quorum_failover(0);
-        assert!(longest > MS(1), "the leadership ended: {longest:?}");
-        assert!(longest < election, "{longest:?} of {election:?}");
-    });
-}
-
 #[test]
 fn a_voter_that_is_not_there_is_refused_when_the_time_is_over_and_at_once_without_a_contact() {
     scene(async |pipes, folder| {
@@ -143,12 +96,13 @@ fn a_voter_that_is_not_there_is_refused_when_the_time_is_over_and_at_once_withou
         }));
         assert_eq!(refused, not_seen);
         assert!(started.elapsed() >= within);
-        assert!(
-            c.bridge
+        let looks = |of: &Host| {
+            of.bridge
                 .peers()
                 .iter()
                 .any(|peer| peer.node.as_str() == "e")
-        );
+        };
+        assert!(looks(&c));
         assert_eq!(
             a.bridge.peers().len(),
             2,
@@ -163,11 +117,48 @@ fn a_voter_that_is_not_there_is_refused_when_the_time_is_over_and_at_once_withou
         assert!(started.elapsed() < LIMIT);
         agent(&b).add_voter(at("d"), LIMIT).await.unwrap();
         settled(&[&a, &b, &c, &d], 1, &["a1", "b1", "c1", "d1"]).await;
-        assert!(
-            c.bridge
-                .peers()
-                .iter()
-                .all(|peer| peer.node.as_str() != "e")
-        );
+        assert!(!looks(&c));
     });
+}
+
+#[test]
+fn an_observer_may_ask_for_a_change_of_the_voters_if_the_agents_of_its_host_may_vote() {
+    for (e_may_be, changed) in [
+        (MayBe::Observer, Err(ChangeError::NotAllowed)),
+        (MayBe::Voter, Ok(1)),
+    ] {
+        scene(async |pipes, folder| {
+            let hosts = ["a", "b", "c"].map(|name| {
+                let rights = Rights::none().grant("g", "e*", e_may_be);
+                let e = Peer::new("e", &address("e")).allow(rights);
+                let bridge = builder(pipes, name, &others(name)).peer(e);
+                Host::of_voter(bridge, folder, of_epoch(0))
+            });
+            let e = Host::start(pipes, "e", &["a", "b", "c"]);
+            let observer = BullyAgent::builder("e1").quorum_config(Arc::new(of_epoch(0)));
+            let observer = observer
+                .observer()
+                .clock(VirtualClock::new())
+                .join(&e.group);
+            let observer = observer.start().unwrap();
+            until("it observes", || observer.leader().is_some()).await;
+            let answer = observer.remove_voter(id("a1"), LIMIT).await;
+            let expected = changed.clone().map_err(VotersError::Refused);
+            assert_eq!(answer.map(|changed| changed.epoch), expected);
+            let knows =
+                |agent: &BullyHandle| agent.voters().unwrap().epoch == changed.clone().unwrap_or(0);
+            until("all know", || {
+                knows(&observer) && hosts.iter().all(|host| knows(agent(host)))
+            })
+            .await;
+            for host in &hosts {
+                let closed = host.bridge.counters().get("role");
+                assert_eq!(
+                    (closed, host.is_linked("e")),
+                    (Some(0), true),
+                    "{e_may_be:?}"
+                );
+            }
+        });
+    }
 }

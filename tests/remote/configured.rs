@@ -4,7 +4,6 @@
 use std::{
     fs,
     path::{Path, PathBuf},
-    time::Duration,
 };
 
 use actix::{
@@ -13,14 +12,14 @@ use actix::{
 };
 use actix_bully::{
     agent::{BullyBuilder, LeaveError},
-    config::{Config, PeerSettings, RunError, RunningNode},
+    config::{Config, RunError, RunningNode},
     protocol::Timings,
     remote::{NodeIncarnation, transport::Pipes},
     store::OpenStore,
     testkit::{Inject, VirtualClock},
 };
 
-use super::kit::{MS, id, play, scene, until};
+use super::kit::{MS, play, scene, until};
 
 /// The shortest configuration that an operator can write.
 const LEAST: &str = "node = \"api-1\"\ngroup = \"jobs\"\n";
@@ -159,32 +158,6 @@ fn a_node_whose_agent_hangs_keeps_an_eighth_of_its_time_for_the_goodbye() {
 }
 
 #[test]
-fn a_node_without_its_store_does_not_start_unless_it_is_told_that_it_never_voted() {
-    scene(async |pipes, folder| {
-        let refused = start(&of_trio("a", folder, &[]), pipes, 1).unwrap_err();
-        let said = refused.to_string();
-        let path = folder.join("a").display().to_string();
-        let expected = format!(
-            "the store in `quorum.store_file` cannot be used: {path} is missing: if this node never voted, create it by `FileStore::create` (in a configuration: `store = \"create\"`); if it was lost, rename the node, or create it and raise `epoch` by 1 at all voters"
-        );
-        assert_eq!(said, expected);
-        assert!(!folder.join("a").exists());
-
-        let first = [("QUORUM_STORE", "open-or-create")];
-        let running = start(&of_trio("a", folder, &first), pipes, 1).unwrap();
-        assert!(folder.join("a").exists());
-        running.leave(MS(5_000)).await.unwrap();
-        drop(running);
-        // `open-or-create` must not create a new store if the store exists.
-        sleep(MS(1_000)).await;
-        let before = fs::read(folder.join("a")).unwrap();
-        let running = start(&of_trio("a", folder, &first), pipes, 2).unwrap();
-        assert!(fs::read(folder.join("a")).unwrap().len() >= before.len());
-        running.leave(MS(5_000)).await.unwrap();
-    });
-}
-
-#[test]
 fn a_member_that_took_part_in_an_epoch_does_not_start_in_an_older_one() {
     scene(async |pipes, folder| {
         let next = [("QUORUM_STORE", "open-or-create"), ("QUORUM_EPOCH", "1")];
@@ -229,7 +202,12 @@ fn a_start_that_fails_names_the_key_and_the_cause() {
             "the bridge does not start, because of `listen`: cannot listen at {}: ",
             taken.1
         );
-        let rows: [(SetPath, PathBuf, &str); 5] = [
+        let set_store: SetPath = |config, path| {
+            config.quorum.voters = vec!["a".to_owned()];
+            config.quorum.store_file = Some(path);
+        };
+        let in_store = "the store in `quorum.store_file` cannot be used: ";
+        let rows: [(SetPath, PathBuf, &str); 6] = [
             (
                 |config, path| config.listen = Some(path.display().to_string()),
                 PathBuf::from(&taken.1),
@@ -250,14 +228,9 @@ fn a_start_that_fails_names_the_key_and_the_cause() {
                 at("secret"),
                 "the secret in `secret_file` cannot be used: the secret cannot be read from ",
             ),
-            (
-                |config, path| {
-                    config.quorum.voters = vec!["a".to_owned()];
-                    config.quorum.store_file = Some(path);
-                },
-                at("vote"),
-                "the store in `quorum.store_file` cannot be used: ",
-            ),
+            (set_store, at("vote"), in_store),
+            // A voter that lost its store must not begin with a new one.
+            (set_store, at("missing"), in_store),
         ];
         for (set, path, expected) in rows {
             let mut config = Config::new("a", "g");
@@ -266,6 +239,7 @@ fn a_start_that_fails_names_the_key_and_the_cause() {
             let said = config.start().unwrap_err().to_string();
             assert!(said.starts_with(expected), "{said}");
         }
+        assert!(!at("missing").exists());
         let refused = Config::new("a", "").start().unwrap_err();
         assert_eq!(
             refused.to_string(),
@@ -296,31 +270,6 @@ fn a_folder_that_goes_while_the_parts_start_ends_them() {
     });
 }
 
-fn only_for_its_owner(path: &Path) {
-    use std::os::unix::fs::PermissionsExt;
-    fs::set_permissions(path, fs::Permissions::from_mode(0o600)).unwrap();
-}
-
-/// Starts a node over real sockets with a secret. It dials the peers that run already, and the other peers dial it.
-fn over_tcp(name: &str, folder: &Path, peers: &[(&str, Option<&RunningNode>)]) -> RunningNode {
-    let mut config = Config::new(name, "jobs");
-    config.listen = Some("127.0.0.1:0".to_owned());
-    config.secret_file = Some(folder.join("secret"));
-    config.memory_file = Some(folder.join(format!("{name}.node")));
-    config.score = u32::from(name.as_bytes()[0]).into();
-    config.quorum.voters = ["a", "b", "c"].map(str::to_owned).to_vec();
-    config.quorum.store_file = Some(folder.join(format!("{name}.vote")));
-    config.quorum.store = OpenStore::OpenOrCreate;
-    for (peer, running) in peers {
-        let at = running.map(|running| running.bridge().unwrap().local_addr().unwrap());
-        config.peers.push(match at {
-            Some(at) => PeerSettings::new(peer, &at.to_string()),
-            None => PeerSettings::inbound(peer),
-        });
-    }
-    config.start().unwrap()
-}
-
 #[test]
 fn a_node_keeps_its_incarnation_beside_the_records_of_its_lease() {
     play(async {
@@ -346,38 +295,21 @@ fn a_node_keeps_its_incarnation_beside_the_records_of_its_lease() {
 }
 
 #[test]
-fn a_trio_over_sockets_runs_on_threads_of_its_own_and_leaves_in_order() {
+fn a_node_over_sockets_runs_on_a_thread_of_its_own() {
     System::new().block_on(async {
         let folder = tempfile::tempdir().unwrap();
-        let secret = folder.path().join("secret");
-        fs::write(&secret, [7; 32]).unwrap();
-        only_for_its_owner(&secret);
-        let a = over_tcp("a", folder.path(), &[("b", None), ("c", None)]);
-        let b = over_tcp("b", folder.path(), &[("a", Some(&a)), ("c", None)]);
-        let c = over_tcp("c", folder.path(), &[("a", Some(&a)), ("b", Some(&b))]);
-        assert!(
-            format!("{a:?}").contains("arbiter: Some(ElectionArbiter"),
-            "{a:?}"
-        );
-        // This thread is busy for longer than any lease lasts. The nodes do not notice, because they have threads of
-        // their own.
-        let busy = Timings::default().worst_case_quorum_failover(2);
-        c.agent()
-            .wait_for_leader(Duration::from_secs(20))
-            .await
-            .unwrap();
-        let leader = |of: &RunningNode| of.agent().leader().map(|found| (found.id, found.term));
-        until("all agree", || {
-            let found = leader(&c);
-            found.is_some() && leader(&a) == found && leader(&b) == found
-        })
-        .await;
-        let before = leader(&c);
+        let mut config = Config::new("a", "jobs");
+        config.listen = Some("127.0.0.1:0".to_owned());
+        config.quorum.voters = vec!["a".to_owned()];
+        config.quorum.store_file = Some(folder.path().join("a.vote"));
+        config.quorum.store = OpenStore::Create;
+        let node = config.start().unwrap();
+        let leader = node.agent().wait_for_leader(MS(20_000)).await.unwrap();
+        // This thread is busy for longer than any lease lasts. The node does not notice.
         #[expect(clippy::disallowed_methods, reason = "that is what is tried")]
-        std::thread::sleep(busy);
-        assert_eq!(leader(&c), before);
-        c.leave(Duration::from_secs(10)).await.unwrap();
-        until("b took over", || b.agent().is_leader()).await;
-        assert!(a.group().members().get(&id("c")).is_none(), "it has left");
+        std::thread::sleep(Timings::default().worst_case_quorum_failover(2));
+        assert!(node.agent().is_leader());
+        assert_eq!(node.agent().leader(), Some(leader));
+        node.leave(MS(10_000)).await.unwrap();
     });
 }

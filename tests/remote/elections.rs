@@ -1,21 +1,20 @@
-//! Every election of the crate crosses the bridge. Three hosts elect a leader, lose it, and elect the next leader. A
-//! fourth host observes, and for a while the leader's host is not its peer.
+//! Elections of each promise cross the bridge. Three hosts elect a leader, lose it, and elect the next leader. A fourth
+//! host observes, and for a while the leader's host is not its peer. `src/remote/wire/tests` has the messages of every
+//! election.
 
 use std::{fmt::Debug, path::Path, sync::Arc};
 
 use actix::clock::sleep;
 use actix_bully::{
-    agent::{Agent, AgentBuilder, ElectionHandle},
+    agent::{Agent, AgentBuilder, BullyAgent, ElectionHandle},
     elections::{
         ballot::{Ballot, BallotConfig},
-        invitation::{InvitationConfig, InvitationElection},
-        reorganization::{Reorganization, ReorganizationConfig},
         ring::{Ring, RingConfig},
     },
     group::Group,
     remote::{Peer, RemoteMessage, transport::Pipes},
     store::FileStore,
-    testkit::Inject,
+    testkit::{Inject, VirtualClock},
 };
 use bully_core::protocol::Election;
 use serde::{Serialize, de::DeserializeOwned};
@@ -112,6 +111,28 @@ where
 }
 
 #[test]
+fn bullies_elect_across_three_hosts() {
+    elect_across(PER_SIDE, BullyAgent::builder);
+}
+
+#[test]
+fn a_quorum_elects_across_three_hosts_without_a_warning() {
+    let folder = tempfile::tempdir().unwrap();
+    let voters = |name: &str| {
+        let agent = BullyAgent::builder(name).quorum(NAMES);
+        match name {
+            EYE => agent,
+            _ => agent.store(store(folder.path(), name)),
+        }
+    };
+    let said = warnings(
+        TWO_LEADERS,
+        elected(|name| voters(name).clock(VirtualClock::new())),
+    );
+    assert_eq!(said, [""; 0]);
+}
+
+#[test]
 fn a_ring_goes_round_three_hosts() {
     let rules = Arc::new(RingConfig::default());
     elect_across::<Ring>(PER_SIDE, |name| {
@@ -125,26 +146,6 @@ fn ballots_are_gossiped_among_three_hosts() {
     let folder = tempfile::tempdir().unwrap();
     let rules = Arc::new(BallotConfig::new(NAMES.map(id)));
     elect_across::<Ballot>("two of its agents may lead at once", |name| {
-        let agent = Agent::with_config(name, Arc::clone(&rules));
-        agent.store(store(folder.path(), name))
-    });
-}
-
-#[test]
-fn three_hosts_reorganize() {
-    let folder = tempfile::tempdir().unwrap();
-    let rules = Arc::new(ReorganizationConfig::default());
-    elect_across::<Reorganization>(PER_SIDE, |name| {
-        let agent = Agent::with_config(name, Arc::clone(&rules));
-        agent.store(store(folder.path(), name))
-    });
-}
-
-#[test]
-fn groups_of_three_hosts_invite_each_other() {
-    let folder = tempfile::tempdir().unwrap();
-    let rules = Arc::new(InvitationConfig::default());
-    elect_across::<InvitationElection>(PER_SIDE, |name| {
         let agent = Agent::with_config(name, Arc::clone(&rules));
         agent.store(store(folder.path(), name))
     });

@@ -61,20 +61,6 @@ fn many_agents_elect_with_a_peer_that_takes_short_frames_of_few_items() {
         let told = b.group.counters().sent - told;
         assert!(told >= 99, "{told} of 99 were told");
 
-        // A message to all agents of a node crosses once. So an election also crosses in a few frames, and not in
-        // thousands.
-        let (before, told) = (a.bridge.traffic().messages_out, b.group.counters().sent);
-        say(&a.group, "a00", &To::All, [elect(8)]);
-        sleep(MS(5)).await;
-        let crossed = a.bridge.traffic().messages_out - before;
-        assert!(crossed <= 2, "{crossed}: another message may come between");
-        assert!(b.group.counters().sent - told >= 100);
-        let out = || [&a, &b].map(|host| host.bridge.traffic().messages_out);
-        let before = out();
-        b.agents[0].leave(MS(1_000)).await.unwrap();
-        until("b01 leads", || a.follows("b01")).await;
-        let crossed: u64 = out().iter().sum::<u64>() - before.iter().sum::<u64>();
-        assert!(crossed < 500, "{crossed} messages crossed");
         assert_eq!((breaches(&a), breaches(&b)), (vec![], vec![]));
         assert_eq!(a.bridge.peers()[0].lost, 0);
     });

@@ -5,7 +5,6 @@
     reason = "a scene that cannot be set fails the test"
 )]
 
-mod ages;
 mod changes;
 #[path = "../common/mod.rs"]
 mod common;
@@ -15,7 +14,6 @@ mod decrees;
 mod diagnosis;
 mod diskless;
 mod elections;
-mod far;
 mod features;
 mod flood;
 mod freed;
@@ -28,13 +26,11 @@ mod marked;
 #[cfg(feature = "metrics")]
 #[path = "../common/measured.rs"]
 mod measured;
-mod messages;
 mod metrics;
 mod names;
 mod pipes;
 mod proxy;
 mod quiet;
-mod rights;
 #[cfg(all(feature = "secret", feature = "sentinel"))]
 mod sentinels;
 mod shortage;

@@ -40,27 +40,18 @@ fn start(config: &Config, pipes: &Pipes, start: u64) -> Result<RunningNode, RunE
 fn voters_with_a_file_of_marks_run_a_schedule_without_more_code() {
     scene(async |pipes, folder| {
         let ticks = Arc::new(AtomicU32::new(0));
-        let begin = |name: &str, how: &str, start_number| {
-            let node = start(&with_marks(name, folder, how), pipes, start_number).unwrap();
+        let nodes = ["a", "b", "c"].map(|name| {
+            let node = start(&with_marks(name, folder, "open-or-create"), pipes, 1).unwrap();
             let ticks = Arc::clone(&ticks);
             let every = node.agent().every("report", MS(1_000));
-            every
-                .start(move |_| {
-                    ticks.fetch_add(1, Relaxed);
-                    ready(())
-                })
-                .unwrap();
+            let count = move |_| {
+                ticks.fetch_add(1, Relaxed);
+                ready(())
+            };
+            every.start(count).unwrap();
             node
-        };
-        let [a, b, c] = ["a", "b", "c"].map(|name| begin(name, "open-or-create", 1));
+        });
         until("ticks begin", || ticks.load(Relaxed) > 2).await;
-        for node in [a, b, c] {
-            node.leave(MS(5_000)).await.unwrap();
-        }
-        sleep(MS(1_000)).await;
-        ticks.store(0, Relaxed);
-        let nodes = ["a", "b", "c"].map(|name| begin(name, "open", 2));
-        until("ticks begin again", || ticks.load(Relaxed) > 2).await;
         drop(nodes);
     });
 }

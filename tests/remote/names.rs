@@ -1,16 +1,13 @@
-//! Two hosts want the same name: one host gets it, and the other is refused. `tests/simulated_network` tests agents
-//! that move.
+//! Two agents on two hosts have the same name. `quiet` tests a name that is free again, and `tests/simulated_network`
+//! agents that move.
 
 use actix::clock::sleep;
 use actix_bully::{
-    agent::{BullyAgent, BullyHandle, Finding, StartError},
-    group::{Holder, JoinError},
-    protocol::{Presence, Timings},
+    agent::{BullyHandle, Finding},
     remote::{BridgeEvent, NodeIncarnation, transport::Pipes},
-    testkit::Inject,
 };
 
-use super::kit::{Host, MS, all_follow, are_linked, builder, id, node, play, scene, told, until};
+use super::kit::{Host, MS, are_linked, builder, id, node, scene, told, until};
 
 fn host(pipes: &Pipes, name: &str, peers: &[&str], incarnation: u64) -> Host {
     Host::with(|group| {
@@ -19,46 +16,6 @@ fn host(pipes: &Pipes, name: &str, peers: &[&str], incarnation: u64) -> Host {
             .incarnation(incarnation)
             .carry(group)
     })
-}
-
-fn start_again(host: &Host, name: &str) -> Result<BullyHandle, StartError> {
-    BullyAgent::builder(name)
-        .score(9)
-        .timings(Timings::lan())
-        .join(&host.group)
-        .start()
-}
-
-#[test]
-fn a_name_that_an_agent_of_a_linked_host_has_is_taken() {
-    play(async {
-        for incarnations in [[1_000, 2_000], [2_000, 1_000]] {
-            let pipes = Pipes::new();
-            let mut a = host(&pipes, "a", &["b"], incarnations[0]);
-            let mut b = host(&pipes, "b", &["a"], incarnations[1]);
-            a.agent("y", 1);
-            let x = b.agent("x", 5);
-            all_follow(&[&a, &b], "x").await;
-            let refused = start_again(&a, "x");
-            let held_there = |reason: &StartError| matches!(reason, StartError::Join(JoinError::Taken { holder: Holder::Node(node), .. }) if &**node == "b");
-            assert!(refused.as_ref().is_err_and(held_there), "{refused:?}");
-            sleep(MS(1_000)).await;
-            assert!(x.is_leader() && a.follows("x"), "nothing has changed");
-
-            // The name is free once its agent has certainly ended.
-            x.addr().do_send(Inject::Stop);
-            until("its end is known", || {
-                let member = a.group.members();
-                member.get(&id("x")).unwrap().presence == Presence::Down
-            })
-            .await;
-            let mut events = a.bridge.events();
-            a.agents.push(start_again(&a, "x").unwrap());
-            let takes = |event: &BridgeEvent| matches!(event, BridgeEvent::NameTakenOver { node: n, agent, by: Holder::Here, .. } if *n == node("b") && *agent == id("x"));
-            assert!(told(&mut events).iter().any(takes));
-            until("the next x leads", || a.follows("x")).await;
-        }
-    });
 }
 
 #[test]

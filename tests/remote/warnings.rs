@@ -1,16 +1,12 @@
 //! The warnings of a bridge in the log: about strangers at its start, and about two leaders when it reaches other
-//! hosts.
+//! hosts, which `elections` tests for each election.
 
 use std::future::Future;
 
-use actix_bully::{
-    agent::{BullyAgent, BullyBuilder},
-    remote::{BridgeBuilder, transport::Pipes},
-};
+use actix_bully::remote::{BridgeBuilder, transport::Pipes};
 
 use super::{
-    elections::store,
-    kit::{Host, MS, are_linked, builder, others, play, until},
+    kit::{Host, MS, are_linked, builder, play, until},
     logging,
 };
 
@@ -29,23 +25,6 @@ fn of_strangers(set: impl FnOnce(BridgeBuilder) -> BridgeBuilder) -> Vec<String>
         drop(Host::with(|group| {
             set(builder(&pipes, "a", &["b"])).carry(group)
         }));
-    })
-}
-
-/// Returns the warnings about two leaders of three hosts whose agents know each other.
-fn of_two_leaders(agent: impl Fn(&str) -> BullyBuilder) -> Vec<String> {
-    warnings(TWO_LEADERS, async {
-        let pipes = Pipes::new();
-        let hosts = ["a", "b", "c"].map(|name| {
-            let mut host = Host::start(&pipes, name, &others(name));
-            host.agents
-                .push(agent(name).join(&host.group).start().unwrap());
-            host
-        });
-        until("all know of each other", || {
-            hosts.iter().all(|host| host.group.members().len() == 3)
-        })
-        .await;
     })
 }
 
@@ -81,21 +60,10 @@ fn a_bridge_whose_peers_prove_nothing_says_so_in_one_line() {
         assert!(said[0].contains(word), "{said:?}");
     }
     #[cfg(feature = "secret")]
-    assert!(of_strangers(|builder| builder.secret(super::strangers::secret(1))).is_empty());
-}
-
-/// `elections` tests the warnings of the other elections.
-#[test]
-fn a_bully_that_reaches_other_hosts_warns_of_two_leaders_and_a_quorum_of_nothing() {
-    assert_warns(&of_two_leaders(BullyAgent::builder), 3, PER_SIDE);
-    let strict = of_two_leaders(|name| BullyAgent::builder(name).astra());
-    assert_warns(&strict, 3, PER_SIDE);
-    let folder = tempfile::tempdir().unwrap();
-    let voters = of_two_leaders(|name| {
-        let agent = BullyAgent::builder(name).quorum(["a", "b", "c"]);
-        agent.store(store(folder.path(), name))
-    });
-    assert_eq!(voters, Vec::<String>::new());
+    {
+        let secret = actix_bully::remote::secret::Secret::new([1; 32]).unwrap();
+        assert_eq!(of_strangers(|builder| builder.secret(secret)), [""; 0]);
+    }
 }
 
 #[test]

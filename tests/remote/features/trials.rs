@@ -13,23 +13,22 @@ use actix::{
     clock::{sleep, timeout},
 };
 use actix_bully::{
-    agent::{BullyBuilder, BullyHandle, Feature, Finding, LeaderGuard, StartError, Status},
+    agent::{BullyBuilder, BullyHandle, Feature, Finding, LeaderGuard, StartError},
     group::Envelope,
     leader::{
-        LeaderProxy, Messages, Singleton,
+        LeaderProxy, Messages,
         fence::{FenceNumber, FencingGate},
         schedule::{Misfire, Tick},
     },
-    operate::{Command, Operated, Order, Outcome, RecordRequest},
-    protocol::{About, Score, VoterChange},
-    record::RecordLimits,
+    operate::{Command, Operated, Order, Outcome, OutcomeVerdict},
+    protocol::{About, VoterChange},
 };
 use bully_core::protocol::Preemption;
-use futures::{StreamExt as _, future::ready, stream};
+use futures::stream;
 use serde::{Deserialize, Serialize};
 
 use super::world::TrialWorld;
-use crate::kit::{MS, id};
+use crate::kit::id;
 
 const SOON: Duration = Duration::from_secs(5);
 const SECOND: Duration = Duration::from_secs(1);
@@ -47,19 +46,9 @@ fn check(holds: bool, what: impl std::fmt::Display) -> Tried {
     Ok(())
 }
 
-#[expect(
-    clippy::too_many_lines,
-    clippy::cognitive_complexity,
-    reason = "a table: one trial for each feature"
-)]
 pub(super) async fn tried(feature: Feature, world: &TrialWorld) -> Tried {
     let (leader, follower) = (world.leader().clone(), world.follower().clone());
     match feature {
-        Feature::Lead => with_guard(&leader, LeaderGuard::is_leader)
-            .await
-            .map(|_| ()),
-        Feature::Singleton => singleton(&leader).await,
-        Feature::TieTo => tie_to(world, &leader).await,
         Feature::Fence => with_guard(&leader, FenceNumber::of)
             .await?
             .map(drop)
@@ -71,73 +60,22 @@ pub(super) async fn tried(feature: Feature, world: &TrialWorld) -> Tried {
         Feature::ScheduleLate => schedule(world, Some(Misfire::Late { within: SECOND })).await,
         Feature::ScheduleAtLeastOnce => schedule(world, Some(Misfire::AtLeastOnce)).await,
         Feature::ScheduleStream => schedule(world, None).await,
-        Feature::StepDown => {
-            leader.step_down(None).map_err(said)?;
-            world.led_by_another(&leader).await
-        }
-        Feature::StepDownTo => {
-            leader
-                .step_down(Some(follower.id().clone()))
-                .map_err(said)?;
-            world.led_by_another(&leader).await?;
-            check(follower.is_leader(), "another one leads")
-        }
-        Feature::Leave => {
-            leader.leave(SOON).await.map_err(said)?;
-            world.led_by_another(&leader).await
-        }
-        Feature::Score => {
-            leader.withdraw_score().map_err(said)?;
-            world.led_by_another(&leader).await?;
-            leader.set_score(9).map_err(said)
-        }
         Feature::Margin => accepted(world.builder("a").margin(5)),
         Feature::Preemption => accepted(world.builder("a").preemption(Preemption::Never)),
         Feature::ChangeVoters => {
             let changed = leader.remove_voter(follower.id().clone(), SOON).await;
             changed.map(drop).map_err(said)
         }
-        Feature::Diagnosis | Feature::CtlDiagnosis => diagnosis(world),
+        Feature::Diagnosis => diagnosis(world),
         Feature::About => about(world, &leader).await,
-        Feature::LeaderRoute | Feature::HealthRoutes => {
-            let node = Operated::new(&follower);
-            check(node.is_ready() && node.has_leader(), "not healthy")
-        }
-        Feature::StatusRoute
-        | Feature::Metrics
-        | Feature::Page
-        | Feature::CtlStatus
-        | Feature::CtlWatch => status(&follower, &leader),
-        Feature::Records | Feature::CtlRecord => record(&leader, &follower).await,
-        Feature::CtlTransfer => transfer(world, &leader, None).await,
-        Feature::CtlTransferTo => transfer(world, &leader, Some(&follower)).await,
-        Feature::CtlDrain => match order(&leader, Command::Drain).await? {
-            Outcome::Left {
-                leader: Some(next), ..
-            } => check(next.id != *leader.id(), "itself"),
-            outcome => Err(outcome.to_string()),
-        },
-        Feature::CtlScore => {
-            let score = Score::from(7);
-            match order(&follower, Command::SetScore { score }).await? {
-                Outcome::ScoreSet { .. } => Ok(()),
-                outcome => Err(outcome.to_string()),
-            }
-        }
         Feature::CtlVoters => {
             let change = VoterChange::Remove(follower.id().clone());
-            match order(&leader, Command::ChangeVoters(change)).await? {
-                Outcome::VotersChanged { .. } => Ok(()),
-                outcome => Err(outcome.to_string()),
-            }
+            done(&leader, Command::ChangeVoters(change)).await
         }
         Feature::CtlSchedulesReset => {
             schedule(world, Some(Misfire::Skip)).await?;
             let schedule = id("job");
-            match order(&follower, Command::ResetSchedule { schedule }).await? {
-                Outcome::MarkRemoved { .. } => Ok(()),
-                outcome => Err(outcome.to_string()),
-            }
+            done(&follower, Command::ResetSchedule { schedule }).await
         }
         feature => panic!("{feature} has no trial"),
     }
@@ -177,20 +115,6 @@ struct IdleActor;
 
 impl Actor for IdleActor {
     type Context = Context<Self>;
-}
-
-async fn singleton(leader: &BullyHandle) -> Tried {
-    let runs = Singleton::builder(leader, |_| IdleActor);
-    let runs = runs.start_without_handler().map_err(said)?;
-    sleep(MS(200)).await;
-    check(runs.addr().is_some(), "no actor runs")
-}
-
-async fn tie_to(world: &TrialWorld, leader: &BullyHandle) -> Tried {
-    let idle = IdleActor.start();
-    leader.tie_to(&idle).map_err(said)?;
-    drop(idle);
-    world.led_by_another(leader).await
 }
 
 #[derive(Message, Serialize, Deserialize)]
@@ -298,74 +222,30 @@ fn diagnosis(world: &TrialWorld) -> Tried {
     Ok(())
 }
 
-fn status(of: &BullyHandle, leader: &BullyHandle) -> Tried {
-    let report = Operated::new(of).report();
-    let known = report.agents[0]
-        .status
-        .leader
-        .as_ref()
-        .map(|known| &known.id);
-    check(known == Some(leader.id()), format!("{report:?}"))
-}
-
-/// Each member must read the text of the leader, the leader's next text, and the text of its successor.
+/// Each member must read the text of the leader, and the leader's next text.
 async fn about(world: &TrialWorld, leader: &BullyHandle) -> Tried {
-    all_read(world, &format!("http://{}:8080", leader.id())).await?;
-    let next = "http://10.0.0.3/ <b>über</b>";
-    let about = About::new(next).map_err(said)?;
-    leader.set_about(Some(about)).map_err(said)?;
-    all_read(world, next).await?;
-    leader.step_down(None).map_err(said)?;
-    world.led_by_another(leader).await?;
-    all_read(world, &format!("http://{}:8080", world.leader().id())).await
-}
-
-async fn all_read(world: &TrialWorld, text: &str) -> Tried {
-    for agent in &world.agents {
-        let reads = |status: &Status| {
-            let about = status.leader_about.as_ref();
-            about.is_some_and(|about| about.as_str() == text)
-        };
-        let read = agent.changes().filter(|status| ready(reads(status)));
-        let read = timeout(SOON, Box::pin(read).next()).await;
-        check(
-            read.is_ok(),
-            format!("{} reads {:?}", agent.id(), agent.current()),
-        )?;
+    for text in [
+        &format!("http://{}:8080", leader.id()),
+        "http://10.0.0.3/ <b>über</b>",
+    ] {
+        let about = About::new(text).map_err(said)?;
+        leader.set_about(Some(about.clone())).map_err(said)?;
+        sleep(SECOND).await;
+        for agent in &world.agents {
+            let now = agent.current();
+            check(
+                now.leader_about.as_ref() == Some(&about),
+                format!("{now:?}"),
+            )?;
+        }
     }
     Ok(())
 }
 
-async fn record(leader: &BullyHandle, follower: &BullyHandle) -> Tried {
-    let node = Operated::new(follower);
-    node.record(RecordRequest::On(RecordLimits::default()));
-    leader.step_down(None).map_err(said)?;
-    sleep(SOON).await;
-    let read = node.record(RecordRequest::Read);
-    let is_written = read[0]
-        .jsonl
-        .as_ref()
-        .is_some_and(|text| text.lines().count() > 2);
-    check(is_written, format!("{read:?}"))
-}
-
-async fn order(agent: &BullyHandle, command: Command) -> Result<Outcome, String> {
+async fn done(agent: &BullyHandle, command: Command) -> Tried {
     match Operated::new(agent).carry_out(Order::new(command)).await {
         Outcome::Refused(refusal) => Err(refusal.to_string()),
-        outcome => Ok(outcome),
-    }
-}
-
-async fn transfer(world: &TrialWorld, leader: &BullyHandle, to: Option<&BullyHandle>) -> Tried {
-    let named = to.map(|to| to.id().clone());
-    match order(leader, Command::StepDown { to: named.clone() }).await? {
-        Outcome::HandedOver { leader: next } => {
-            check(
-                named.is_none_or(|named| named == next.id),
-                format!("{next:?}"),
-            )?;
-            world.led_by_another(leader).await
-        }
+        outcome if outcome.verdict() == OutcomeVerdict::Done => Ok(()),
         outcome => Err(outcome.to_string()),
     }
 }

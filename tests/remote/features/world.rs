@@ -46,24 +46,6 @@ pub(super) struct OfferClass {
     pub(super) is_linked: bool,
 }
 
-impl OfferClass {
-    /// Returns the classes of equal offers. Over links the two kinds of a lease are one class.
-    pub(super) fn all() -> Vec<Self> {
-        let modes = [
-            TriedMode::Available,
-            TriedMode::Astra,
-            TriedMode::Quorum,
-            TriedMode::Diskless,
-            TriedMode::LeaseInMemory,
-            TriedMode::LeaseInStore,
-        ];
-        let of = |is_linked| modes.map(|mode| Self { mode, is_linked });
-        let all = of(false).into_iter().chain(of(true));
-        all.filter(|of| !(of.mode == TriedMode::LeaseInMemory && of.is_linked))
-            .collect()
-    }
-}
-
 impl fmt::Display for OfferClass {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let links = if self.is_linked { "linked" } else { "alone" };
@@ -231,17 +213,5 @@ impl TrialWorld {
     pub(super) fn follower(&self) -> &BullyHandle {
         let mut others = self.agents.iter().rev();
         others.find(|agent| !agent.is_leader()).unwrap()
-    }
-
-    /// Waits until another agent than `than` leads.
-    pub(super) async fn led_by_another(&self, than: &BullyHandle) -> Result<(), String> {
-        for _ in 0..20_000 {
-            let mut others = self.agents.iter().filter(|agent| agent.id() != than.id());
-            if others.any(BullyHandle::is_leader) && !than.is_leader() {
-                return Ok(());
-            }
-            actix::clock::sleep(Duration::from_millis(1)).await;
-        }
-        Err(String::from("no other agent leads"))
     }
 }
