@@ -17,6 +17,7 @@
 
 mod beside;
 #[path = "../tests/hosts/check.rs"]
+#[allow(dead_code, reason = "a bench runs no tests")]
 mod check;
 #[path = "../tests/hosts/cluster.rs"]
 #[expect(dead_code, reason = "other programs use more faults")]
