@@ -1,54 +1,62 @@
-//! Each finding while there is no leader.
+//! Findings about the agent itself, its stores, its peers and its work.
 
 use super::*;
 use crate::{
-    agent::{saving::StoreFailure, work::WorkSigns},
+    agent::{
+        diagnosis::ScheduleFinding, saving::StoreFailure, vitals::RecordSigns, work::WorkSigns,
+    },
+    clock::WallTime,
+    protocol::{StoreId, VotersEvent},
     register::keeper::StoreState,
 };
 
-#[test]
-fn nothing_is_found_where_nothing_is_wrong() {
-    assert_eq!(found(&vacant()), []);
-    assert_eq!(found(&quorum()), []);
-    assert_eq!(found(&with_peer(peer("host-c"))), []);
+pub(super) fn play(scenes: &mut Scenes) {
+    agent(scenes);
+    stores(scenes);
+    registers(scenes);
+    records(scenes);
+    peers(scenes);
+    groups(scenes);
+    work(scenes);
+    schedules(scenes);
 }
 
-#[test]
-fn an_agent_that_does_not_run() {
-    let mut facts = vacant();
-    facts.status.lifecycle = Lifecycle::Down;
-    facts.signs.prospects.edit().cooldown_until = Some(Time::MAX);
-    assert_eq!(found(&facts), [Finding::Down]);
-    facts.status.lifecycle = Lifecycle::Ended;
-    assert_eq!(found(&facts), [Finding::Ended]);
+/// Sets the agent's last step. It is earlier than an election takes, by this number of milliseconds more.
+fn silent(facts: &mut Facts, more: u64) {
+    let span = facts.assumed.patience + MS(more);
+    let last = NOW.since(Time::ZERO).saturating_sub(span);
+    facts.last_step = Some(Time::ZERO.after(last));
 }
 
-#[test]
-fn an_agent_that_hangs_though_it_has_timers() {
-    let patience = vacant().assumed.patience;
-    let silent = |span: Duration| {
-        let last = NOW.since(Time::ZERO).checked_sub(span).unwrap();
-        Some(Time::ZERO.after(last))
-    };
-    let mut facts = Facts {
-        last_step: silent(patience + MS(15_000)),
-        ..vacant()
-    };
-    let silent_for = patience + MS(15_000);
-    assert_eq!(found(&facts), [Finding::Hangs { silent_for }]);
-    // A follower that would notice its leader's silence has timers too.
-    facts.status.leader = Some(leader("c"));
-    assert!(found(&facts).contains(&Finding::Hangs { silent_for }));
-    facts.assumed.timings = Some(Timings::astra());
-    assert!(!found(&facts).contains(&Finding::Hangs { silent_for }));
-    let busy = Facts {
-        last_step: silent(patience + MS(14_999)),
-        ..vacant()
-    };
-    assert_eq!(found(&busy), []);
+fn agent(scenes: &mut Scenes) {
+    scenes.add("nothing is wrong", vacant(), |_| ());
+    scenes.add("it crashed, and would cool down", vacant(), |it| {
+        it.status.lifecycle = Lifecycle::Down;
+        it.signs.prospects.edit().cooldown_until = Some(Time::MAX);
+    });
+    scenes.add("it has ended", vacant(), |it| {
+        it.status.lifecycle = Lifecycle::Ended;
+    });
+    scenes.add("it is silent for 14.999 s more", vacant(), |it| {
+        silent(it, 14_999);
+    });
+    scenes.add("it is silent for 15 s more", vacant(), |it| {
+        silent(it, 15_000);
+    });
+    scenes.add("it is silent, and follows c", led_by("c"), |it| {
+        silent(it, 15_000);
+    });
+    let name = "it is silent, follows c, and has no detector";
+    scenes.add(name, led_by("c"), |it| {
+        silent(it, 15_000);
+        it.assumed.timings = Some(Timings::astra());
+    });
+    scenes.add("its clock is slow", vacant(), |it| {
+        it.signs.is_clock_slow = true;
+    });
 }
 
-fn failed(since: u64, is_tried_again: bool) -> StoreFailure {
+pub(super) fn failed(since: u64, is_tried_again: bool) -> StoreFailure {
     StoreFailure {
         reason: "no space".to_owned(),
         since: Time::from_millis(since),
@@ -56,346 +64,223 @@ fn failed(since: u64, is_tried_again: bool) -> StoreFailure {
     }
 }
 
-#[test]
-fn a_store_that_fails_or_is_slow() {
-    let mut facts = vacant();
-    for is_tried_again in [false, true] {
-        facts.signs.store_failure = Some(Box::new(failed(58_000, is_tried_again)));
-        let expected = Finding::StoreFails {
-            reason: "no space".to_owned(),
-            since: MS(2_000),
-            is_tried_again,
-        };
-        assert_eq!(found(&facts), [expected]);
-    }
-    facts.last_step = Some(Time::from_millis(1)); // it waits for the store, so it does not hang
-    assert_eq!(found(&facts).len(), 1);
-    let mut facts = vacant();
-    facts.signs.saving_since = Some(Time::from_millis(40_000));
-    facts.last_step = Some(Time::from_millis(40_000)); // it waits for the store, so it does not hang
-    let since = MS(20_000);
-    assert_eq!(found(&facts), [Finding::StoreIsSlow { since }]);
-    facts.signs.saving_since = Some(NOW);
-    assert!(!matches!(found(&facts)[..], [Finding::StoreIsSlow { .. }]));
+fn stores(scenes: &mut Scenes) {
+    scenes.add("its store failed for good", vacant(), |it| {
+        it.signs.store_failure = Some(Box::new(failed(58_000, false)));
+    });
+    // An agent that waits for its store does not hang.
+    let name = "its store fails, and it has done nothing since its first millisecond";
+    scenes.add(name, vacant(), |it| {
+        it.signs.store_failure = Some(Box::new(failed(58_000, true)));
+        it.last_step = Some(Time::from_millis(1));
+    });
+    scenes.add("its store takes 20 s", vacant(), |it| {
+        it.signs.saving_since = Some(Time::from_millis(40_000));
+        it.last_step = it.signs.saving_since;
+    });
+    scenes.add("its store has just begun to write", vacant(), |it| {
+        it.signs.saving_since = Some(NOW);
+    });
 }
 
-#[test]
-fn a_store_of_the_lease_that_does_not_list_who_is_there() {
-    let mut facts = vacant();
-    let lists = Some((MS(3_000), "more than 1000 entries".to_owned()));
+fn registers(scenes: &mut Scenes) {
+    let fails = |reason: &str| Some((MS(3_000), reason.to_owned()));
+    let mut add = |what, state| {
+        scenes.add(what, vacant(), |it| {
+            it.register = Some(("files /leases".to_owned(), state));
+        });
+    };
+    add("a store of leases that works", StoreState::default());
     let state = StoreState {
-        lists,
+        writes: fails("it is full"),
         ..StoreState::default()
     };
-    facts.register = Some(("files /leases".to_owned(), state));
-    let [lists_nobody] = &found(&facts)[..] else {
-        panic!("{:?}", found(&facts));
+    add("a store of leases that takes no writes", state);
+    let state = StoreState {
+        lists: fails("more than 1000 entries"),
+        ..StoreState::default()
     };
-    assert_eq!(
-        lists_nobody.to_string(),
-        "files /leases has not listed the agents for 3.0 s: more than 1000 entries"
-    );
-}
-
-#[test]
-fn a_store_of_the_lease_that_fails_or_holds_something_else() {
-    let mut facts = vacant();
-    let store = "files /leases".to_owned();
-    facts.register = Some((store.clone(), StoreState::default()));
-    assert_eq!(found(&facts), []);
-    let fails = |reason: &str| Some((MS(3_000), reason.to_owned()));
-    let writes = fails("it is full");
-    facts.register = Some((
-        store.clone(),
-        StoreState {
-            writes: writes.clone(),
-            ..StoreState::default()
-        },
-    ));
-    let [takes_no_writes] = &found(&facts)[..] else {
-        panic!("{:?}", found(&facts));
-    };
-    assert_eq!(
-        takes_no_writes.to_string(),
-        "files /leases has answered reads and taken no writes for 3.0 s: it is full"
-    );
-    let lists = fails("more than 1000 entries");
+    add("a store of leases that lists nobody", state);
     let state = StoreState {
         reads: fails("locked"),
-        writes,
-        lists,
+        writes: fails("it is full"),
+        lists: fails("more than 1000 entries"),
         marks: fails("full"),
         refused: Some("hello".to_owned()),
         other: None,
         has_another: None,
     };
-    facts.register = Some((store.clone(), state));
-    assert_eq!(
-        found(&facts),
-        [
-            Finding::RegisterFails {
-                store: store.clone(),
-                reason: "locked".to_owned(),
-                since: MS(3_000)
-            },
-            Finding::RegisterForeign {
-                store,
-                reason: "hello".to_owned()
-            }
-        ]
+    add(
+        "a store of leases that fails, and holds something else",
+        state,
     );
 }
 
-#[test]
-fn a_clock_that_is_slow() {
-    let mut facts = vacant();
-    facts.signs.is_clock_slow = true;
-    assert_eq!(found(&facts), [Finding::ClockIsSlow]);
-}
-
-type Say = fn(&mut PeerReport);
-
-#[test]
-#[expect(clippy::too_many_lines, reason = "a row for each word of a peer")]
-fn a_report_of_a_peer_is_found_by_the_name_of_its_node() {
-    let text = str::to_owned;
-    let node = || text("host-c");
-    let error = || text("it does not answer");
-    let rows: [(Say, Finding); 7] = [
-        (
-            |said| said.mismatch = Some(("epoch 2".to_owned(), "epoch 1".to_owned())),
-            Finding::RulesDiffer {
-                node: node(),
-                theirs: text("epoch 2"),
-                mine: text("epoch 1"),
-            },
-        ),
-        (
-            |said| said.unlinked_for = Some(MS(3_000)),
-            Finding::PeerUnlinked {
-                node: node(),
-                address: Some(text("10.0.0.2:7400")),
-                error: Some(error()),
-                advice: Some("start it"),
-                since: MS(3_000),
-            },
-        ),
-        (
-            |said| {
-                said.unlinked_for = Some(MS(3_000));
-                said.is_name_disputed = true;
-            },
-            Finding::NodeNameTwice {
-                node: node(),
-                error: error(),
-            },
-        ),
-        (
-            |said| {
-                said.unlinked_for = Some(MS(3_000));
-                said.is_contested = true;
-            },
-            Finding::PeerNameTwice { node: node() },
-        ),
-        (
-            |said| said.is_contested = true,
-            Finding::PeerNameTwice { node: node() },
-        ),
-        (
-            |said| said.refused = vec![id("b")],
-            Finding::AgentNameTwice {
-                node: node(),
-                agent: id("b"),
-            },
-        ),
-        (
-            |said| said.is_clock_ahead = true,
-            Finding::ClockAhead { node: node() },
-        ),
-    ];
-    for (say, expected) in rows {
-        let mut said = PeerReport {
-            last_error: Some(error()),
-            advice: Some("start it"),
-            ..peer("host-c")
-        };
-        say(&mut said);
-        assert_eq!(found(&with_peer(said)), [expected]);
+/// Returns the report that this voter has the store 2 instead of the store 1.
+fn report(voter: &str, later: Option<u64>) -> VotersEvent {
+    VotersEvent::OtherStore {
+        id: id(voter),
+        kept: StoreId::new(1),
+        found: StoreId::new(2),
+        later: later.map(Incarnation),
     }
 }
 
-#[test]
-fn an_earlier_process_of_the_same_name_is_found_before_all_else_of_the_peer() {
-    let earlier = PeerReport {
-        has_twin: true,
-        lacks_group: true,
-        is_clock_ahead: true,
-        ..peer("host-c")
+fn records(scenes: &mut Scenes) {
+    let both = || vec![report("a", None), report("b", None)];
+    let later = |later| vec![report("a", Some(later))];
+    let mut add = |what, reports, stores: [u64; 2], gone: &[&str]| {
+        scenes.add(what, quorum(), |it| {
+            it.signs.records = Some(Box::new(RecordSigns(reports)));
+            for (known, store) in it.members.iter_mut().zip(stores) {
+                known.member.store = Some(StoreId::new(store));
+            }
+            away(it, gone);
+        });
     };
-    let all = found(&with_peer(earlier));
-    let is_first = matches!(all[0], Finding::NodeNameTwice { .. });
-    assert!(is_first && all.len() == 3, "{all:?}");
+    add("a and b have another store", both(), [2, 2], &[]);
+    // The store of this agent itself does not change.
+    add(
+        "a has a third store, and b its old one",
+        both(),
+        [3, 1],
+        &[],
+    );
+    add("a and b have their old stores again", both(), [1, 1], &[]);
+    add("a has another store, and is gone", both(), [2, 2], &["a"]);
+    // The incarnation that is heard began after the reported one.
+    add("an earlier process of a is heard", later(2), [2, 2], &[]);
+    add("the reported process of a is heard", later(1), [2, 2], &[]);
 }
 
-#[test]
-fn a_peer_without_an_agent_of_the_group_is_told_when_that_matters() {
-    let other = |shares_no_group| PeerReport {
+fn peers(scenes: &mut Scenes) {
+    let text = str::to_owned;
+    let mut add = |what: &str, change: &dyn Fn(&mut PeerReport)| {
+        let mut peer = PeerReport {
+            last_error: Some(text("it does not answer")),
+            advice: Some("start it"),
+            ..peer("host-c")
+        };
+        change(&mut peer);
+        scenes.add(what, with_peer(peer), |_| ());
+    };
+    add("a peer that is linked", &|_| ());
+    add("a peer with other rules", &|peer| {
+        peer.mismatch = Some((text("epoch 2"), text("epoch 1")));
+    });
+    add("a peer with other timings", &|peer| {
+        let theirs = text("messages of 9ms, detection after 250ms");
+        let mine = text("messages of 40ms, detection after 900ms");
+        peer.timings = Some((theirs, mine));
+    });
+    let unlinked = |peer: &mut PeerReport| peer.unlinked_for = Some(MS(3_000));
+    add("a peer without a link", &unlinked);
+    add("a peer that refuses this node's name", &|peer| {
+        unlinked(peer);
+        peer.is_name_disputed = true;
+    });
+    add("a peer without a link whose name two have", &|peer| {
+        unlinked(peer);
+        peer.is_contested = true;
+    });
+    add("a peer whose name two have", &|peer| {
+        peer.is_contested = true;
+    });
+    add("a peer with an agent b", &|peer| {
+        peer.refused = vec![id("b")];
+    });
+    add("a peer whose clock is ahead", &|peer| {
+        peer.is_clock_ahead = true;
+    });
+    // The earlier process is found before all other findings of the peer.
+    add("a peer with much that is wrong", &|peer| {
+        peer.has_twin = true;
+        peer.lacks_group = true;
+        peer.is_clock_ahead = true;
+    });
+}
+
+fn groups(scenes: &mut Scenes) {
+    let lacks = |shares_no_group| PeerReport {
         lacks_group: true,
         shares_no_group,
         other_groups: vec!["job".to_owned()],
         ..peer("host-c")
     };
-    let lacks = Finding::PeerLacksGroup {
-        node: "host-c".to_owned(),
-        others: vec!["job".to_owned()],
-    };
-    let facts = with_peer(other(false));
-    assert_eq!(facts.status.leader, None);
-    assert!(found(&facts).contains(&lacks), "there is no leader");
+    scenes.add(
+        "a peer with another group, without a leader",
+        vacant(),
+        |it| {
+            it.peers = vec![lacks(false)];
+        },
+    );
     // The peer may belong to another group of this node.
-    let led = Facts {
-        peers: vec![other(false)],
-        ..led_by("c")
+    scenes.add(
+        "a peer with another group, with a leader",
+        led_by("c"),
+        |it| {
+            it.peers = vec![lacks(false)];
+        },
+    );
+    let name = "a peer that shares no group, with a leader";
+    scenes.add(name, led_by("c"), |it| it.peers = vec![lacks(true)]);
+}
+
+fn work(scenes: &mut Scenes) {
+    let leads = |has_run, draining| {
+        let mut facts = led_by("b");
+        facts.status.leading = Some(Term(7));
+        facts.status.draining = draining;
+        let mut work = WorkSigns::default();
+        work.given();
+        if has_run {
+            work.begun();
+            work.dropped(true);
+        }
+        facts.signs.work = Some(Box::new(work));
+        facts
     };
-    assert!(!found(&led).contains(&lacks));
-    let led = Facts {
-        peers: vec![other(true)],
-        ..led
+    scenes.add("its work was never polled", leads(false, false), |_| ());
+    scenes.add("its work was stopped", leads(true, false), |_| ());
+    scenes.add("it hands over without work", leads(false, true), |_| ());
+    let fails = |failures, waits| Finding::WorkFails {
+        failures,
+        since: MS(1_500),
+        reason: "no disk".to_owned(),
+        waits,
     };
-    assert!(found(&led).contains(&lacks));
-}
-
-#[test]
-fn a_leader_whose_work_does_not_run_is_told() {
-    let mut facts = led_by("b");
-    facts.status.leading = Some(Term(7));
-    let mut work = WorkSigns::default();
-    work.given();
-    facts.signs.work = Some(Box::new(work));
-    let nothing = Finding::NothingRuns { has_run: false };
-    assert!(found(&facts).contains(&nothing));
-    facts.status.draining = true;
-    assert!(!found(&facts).contains(&nothing), "it hands over");
-}
-
-#[test]
-fn too_few_voters() {
-    let mut facts = quorum();
-    facts.members[0].is_reachable = false;
-    let missing = vec![id("a")];
-    assert_eq!(found(&facts), [Finding::VotersAway { missing }]);
-    // No message of c was ever heard.
-    facts.members.pop();
-    assert_eq!(
-        found(&facts),
-        [Finding::FewVoters {
-            reachable: 1,
-            all: 3,
-            needed: 2,
-            missing: vec![id("a"), id("c")],
-        }]
+    let waits = Some(MS(59_000));
+    scenes.tell(
+        "its work fails",
+        &[fails(1, None), fails(2, None), fails(3, waits)],
     );
-    let mut alone = facts.clone();
-    alone
-        .members
-        .iter_mut()
-        .for_each(|known| known.is_reachable = false);
-    assert!(
-        !found(&alone).contains(&Finding::NoneEligible),
-        "no voter is heard"
-    );
-    // A member that is not in the list of voters does not count for the majority.
-    facts.members.push(member("d", Some(9)));
-    let voters = facts.voters().unwrap();
-    assert_eq!((voters.reachable, voters.all, voters.needed), (1, 3, 2));
 }
 
-#[test]
-fn an_even_number_of_voters_and_an_agent_that_they_do_not_name() {
-    let of = |names: &[&str]| listed(4, names);
-    assert_eq!(found(&of(&["a", "b", "c"])), []);
-    assert_eq!(
-        found(&of(&["a", "c", "x"])),
-        [
-            Finding::VotersAway {
-                missing: vec![id("x")]
-            },
-            Finding::Learner { epoch: 4 },
-        ]
-    );
-    assert_eq!(found(&of(&["b", "c"])), [Finding::EvenVoters { all: 2 }]);
-}
-
-#[test]
-fn one_voter_is_enough_where_each_side_elects_its_own() {
-    let mut facts = vacant();
-    facts.members[0].is_reachable = false;
-    facts.members[2].is_reachable = false;
-    let voters = facts.voters().unwrap();
-    assert_eq!((voters.reachable, voters.all, voters.needed), (1, 3, 1));
-    let missing = vec![id("a"), id("c")];
-    assert_eq!(found(&facts), [Finding::VotersAway { missing }]);
-}
-
-#[test]
-fn members_that_are_not_eligible() {
-    let mut facts = vacant();
-    for known in &mut facts.members {
-        known.member.score = None;
+fn schedules(scenes: &mut Scenes) {
+    let at = WallTime::from_millis(1_767_323_045_000);
+    let silent = |missing: &[&str], early: &[&str]| ScheduleFinding::NotAcknowledged {
+        schedule: id("mail"),
+        since: at,
+        missing: missing.iter().map(|name| id(name)).collect(),
+        early: early.iter().map(|name| id(name)).collect(),
+    };
+    let fails = |times| ScheduleFinding::TickFails {
+        schedule: id("mail"),
+        since: at,
+        times,
+        reason: "no disk".to_owned(),
+    };
+    let not_stored = ScheduleFinding::MarksNotStored {
+        since: at,
+        reason: "no disk".to_owned(),
+    };
+    for (what, found) in [
+        ("no answer of two agents", silent(&["a", "b"], &[])),
+        ("a clock that is behind", silent(&[], &["c"])),
+        ("a tick that fails", fails(1)),
+        ("ticks that fail", fails(3)),
+        ("marks that are not stored", not_stored),
+    ] {
+        scenes.tell(what, &[Finding::Schedule(found)]);
     }
-    facts.score = None;
-    assert_eq!(found(&facts), [Finding::NoneEligible, Finding::NoScore]);
-    facts.status.tie_broken = true;
-    assert_eq!(found(&facts), [Finding::NoneEligible, Finding::TieBroken]);
-    let mut facts = vacant();
-    facts.assumed.kind = MemberKind::Observer;
-    facts.score = None;
-    assert_eq!(found(&facts), [Finding::Observer]);
-}
-
-#[test]
-fn an_agent_that_waits() {
-    let mut facts = vacant();
-    facts.signs.prospects.edit().waits_until = Some(NOW.after(MS(300)));
-    assert_eq!(found(&facts), [Finding::Waits { left: MS(300) }]);
-    // The cool-down delays its slot.
-    facts.signs.prospects.edit().cooldown_until = Some(NOW.after(MS(900)));
-    assert_eq!(found(&facts), [Finding::CoolsDown { left: MS(900) }]);
-    facts.signs.prospects.edit().cooldown_until = Some(NOW);
-    facts.signs.prospects.edit().waits_until = Some(NOW);
-    assert_eq!(found(&facts), [], "both are over");
-}
-
-#[test]
-fn an_election_that_has_not_ended_or_not_begun() {
-    let mut facts = vacant();
-    for role in [Role::Candidate, Role::Waiting] {
-        facts.status.role = role;
-        assert_eq!(found(&facts), [Finding::ElectionUnderWay { role }]);
-    }
-    facts.status.role = Role::Follower;
-    facts.last_step = None;
-    assert_eq!(found(&facts), [Finding::Starting]);
-    let astra = Facts {
-        assumed: Assumptions::new(MemberKind::Voter, Some(&Timings::astra()), None),
-        ..vacant()
-    };
-    assert_eq!(found(&astra), [Finding::NotAsked]);
-}
-
-#[test]
-fn the_worst_comes_first() {
-    let mut facts = quorum();
-    facts.members[0].is_reachable = false;
-    facts.members[2].is_reachable = false;
-    facts.status.role = Role::Candidate;
-    facts.score = None;
-    facts.signs.store_failure = Some(Box::new(failed(60_000, false)));
-    facts.peers = vec![PeerReport {
-        unlinked_for: Some(MS(5)),
-        ..peer("host-c")
-    }];
-    let kinds: Vec<_> = found(&facts).iter().map(Finding::order).collect();
-    assert!(kinds.is_sorted() && kinds.len() == 5, "{kinds:?}");
-    assert!(matches!(found(&facts)[0], Finding::StoreFails { .. }));
 }

@@ -1,14 +1,17 @@
 //! The findings of a diagnosis for given facts, and their text.
+//!
+//! `scenes.txt` has each scene with the sentences of its findings, the worst first. `BLESS=1` writes the file.
 
 mod findings;
+#[path = "../../../../tests/support/golden.rs"]
+mod golden;
 mod leading;
 mod lists;
-mod records;
-mod recovery;
-mod timings;
+mod slow;
+mod voters;
 mod written;
 
-use std::{sync::Arc, time::Duration};
+use std::{fmt::Write as _, sync::Arc, time::Duration};
 
 use super::{Facts, Finding};
 use crate::{
@@ -137,16 +140,47 @@ fn listed(epoch: u64, names: &[&str]) -> Facts {
     }
 }
 
-/// Returns the findings. Asserts that each one is a line of text, and has a kind in its JSON.
-fn found(facts: &Facts) -> Vec<Finding> {
-    let found = facts.judge();
-    found.iter().for_each(is_one_line);
-    found
+/// Makes the voters with these names unreachable.
+fn away(facts: &mut Facts, names: &[&str]) {
+    for known in &mut facts.members {
+        known.is_reachable &= !names.contains(&known.member.id.as_str());
+    }
 }
 
-fn is_one_line(finding: &Finding) {
-    let text = finding.to_string();
-    assert!(!text.contains('\n') && !text.is_empty(), "{text}");
-    let json = serde_json::to_value(finding).unwrap();
-    assert!(json["kind"].is_string(), "{json}");
+/// The text of the scenes.
+#[derive(Default)]
+struct Scenes(String);
+
+impl Scenes {
+    /// Adds a scene: these facts after a change.
+    fn add(&mut self, what: &str, mut facts: Facts, change: impl FnOnce(&mut Facts)) {
+        change(&mut facts);
+        self.tell(what, &facts.judge());
+    }
+
+    /// Adds the findings. Asserts that each one is a line of text, and has a kind in its JSON.
+    fn tell(&mut self, what: &str, findings: &[Finding]) {
+        writeln!(self.0, "{what}").unwrap();
+        for finding in findings {
+            let text = finding.to_string();
+            assert!(!text.contains('\n') && !text.is_empty(), "{text}");
+            let json = serde_json::to_value(finding).unwrap();
+            assert!(json["kind"].is_string(), "{json}");
+            writeln!(self.0, "  {text}").unwrap();
+        }
+        if findings.is_empty() {
+            self.0 += "  nothing\n";
+        }
+    }
+}
+
+#[test]
+fn each_scene_has_the_findings_that_were_reviewed() {
+    let mut scenes = Scenes::default();
+    findings::play(&mut scenes);
+    voters::play(&mut scenes);
+    lists::play(&mut scenes);
+    leading::play(&mut scenes);
+    slow::play(&mut scenes);
+    golden::golden("src/agent/diagnosis/tests/scenes.txt", &scenes.0);
 }

@@ -1,10 +1,7 @@
 //! The text and the JSON of a diagnosis.
 
 use super::*;
-use crate::{
-    agent::diagnosis::{Diagnosis, ScheduleFinding},
-    clock::WallTime,
-};
+use crate::agent::diagnosis::Diagnosis;
 
 fn two_lost() -> Diagnosis {
     let mut facts = quorum();
@@ -78,74 +75,4 @@ fn for_programs_it_is_json() {
     assert_eq!(led["leaderless_ms"], serde_json::Value::Null);
     let because = &led["findings"][0]["because"];
     assert_eq!(because, &serde_json::json!({"why": "unknown"}));
-}
-
-#[test]
-fn failures_of_work_are_counted_in_words() {
-    for (failures, words) in [(1, "once"), (2, "twice"), (3, "3 times")] {
-        let fails = Finding::WorkFails {
-            failures,
-            since: MS(1_500),
-            reason: "no disk".to_owned(),
-            waits: (failures > 2).then_some(MS(59_000)),
-        };
-        is_one_line(&fails);
-        let begin = format!(
-            "the work of this agent failed 1.5 s ago, and {words} since its start: no disk:"
-        );
-        assert!(fails.to_string().starts_with(&begin), "{fails}");
-    }
-}
-
-/// These findings occur in no other test. `found` checks the text of all other findings.
-#[test]
-fn each_finding_is_one_line_and_names_five_at_most() {
-    let all = [
-        Finding::TimingsDiffer {
-            node: "host-c".to_owned(),
-            theirs: "messages of 9ms, detection after 250ms".to_owned(),
-            mine: "messages of 40ms, detection after 900ms".to_owned(),
-        },
-        Finding::NothingRuns { has_run: true },
-        Finding::VotersAway {
-            missing: ["a", "b", "c", "d", "e", "f", "g"].map(id).into(),
-        },
-        Finding::CoolsDown { left: MS(1_500) },
-    ];
-    all.iter().for_each(is_one_line);
-    let away = "voters that cannot be reached: a, b, c, d, e and 2 more";
-    assert_eq!(all[2].to_string(), away);
-    assert_eq!(all[3].to_string().matches("1.5 s").count(), 1);
-}
-
-#[test]
-fn findings_about_schedules_are_one_line_and_name_the_agents() {
-    let at = WallTime::from_millis(1_767_323_045_000);
-    let silent = |missing: &[&str], early: &[&str]| ScheduleFinding::NotAcknowledged {
-        schedule: id("mail"),
-        since: at,
-        missing: missing.iter().map(|name| id(name)).collect(),
-        early: early.iter().map(|name| id(name)).collect(),
-    };
-    let fails = |times| ScheduleFinding::TickFails {
-        schedule: id("mail"),
-        since: at,
-        times,
-        reason: "no disk".to_owned(),
-    };
-    let since = "no tick of mail has begun since 2026-01-02T03:04:05Z, because too few agents acknowledge this leader";
-    let rows = [
-        (silent(&["a", "b"], &[]), format!("{since}; no acknowledgement of a, b: read the diagnosis of each")),
-        (silent(&[], &["c"]), format!("{since}; refused by c, whose clocks are more than 10 s behind: compare the clocks")),
-        (fails(1), "the work of mail has failed in the tick that was due at 2026-01-02T03:04:05Z: no disk".to_owned()),
-        (fails(3), "the work of mail has failed 3 times in a row, first in the tick that was due at 2026-01-02T03:04:05Z: no disk".to_owned()),
-        (
-            ScheduleFinding::MarksNotStored { since: at, reason: "no disk".to_owned() },
-            "this agent has stored no progress of schedules since 2026-01-02T03:04:05Z, so it acknowledges no tick: mend that store (`quorum.marks_file`, or `.schedules().store(..)`): no disk".to_owned(),
-        ),
-    ];
-    for (found, expected) in rows {
-        assert_eq!(found.to_string(), expected);
-        is_one_line(&Finding::Schedule(found));
-    }
 }
