@@ -58,24 +58,14 @@ impl LeadFutures {
 mod tests {
     use super::*;
 
-    const FIRST: Incarnation = Incarnation(1);
-
     #[test]
-    fn an_end_is_confirmed_when_the_last_lead_future_is_dropped() {
-        let mut futures = LeadFutures::default();
-        futures.enter(FIRST);
-        futures.enter(FIRST);
-        assert!(!futures.incarnation_ended(FIRST));
-        assert_eq!(futures.exit(FIRST), None, "one is left");
-        assert_eq!(futures.exit(FIRST), Some(FIRST));
-        assert_eq!(futures.exit(FIRST), None, "said once");
-    }
-
-    #[test]
-    fn an_end_without_lead_futures_is_confirmed() {
-        let mut futures = LeadFutures::default();
-        futures.enter(FIRST);
-        assert_eq!(futures.exit(FIRST), None);
-        assert!(futures.incarnation_ended(FIRST));
+    fn an_end_is_confirmed_once_when_the_last_lead_future_is_dropped() {
+        let (mut futures, first) = (LeadFutures::default(), Incarnation(1));
+        futures.enter(first);
+        futures.enter(first);
+        assert!(!futures.incarnation_ended(first));
+        let exits = [(); 3].map(|()| futures.exit(first));
+        assert_eq!(exits, [None, Some(first), None]);
+        assert!(futures.incarnation_ended(first), "none runs");
     }
 }

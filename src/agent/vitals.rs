@@ -289,19 +289,6 @@ mod tests {
     }
 
     #[test]
-    fn the_time_without_a_leader_counts_from_its_beginning() {
-        let (vitals, at) = (vitals(), Time::from_millis);
-        let none = Prospects::default();
-        vitals.note_prospects(none.clone(), false, || at(5));
-        assert_eq!(vitals.read().leaderless_since, Some(at(1)));
-        vitals.note_prospects(none.clone(), true, || at(7));
-        assert_eq!(vitals.read().leaderless_since, None);
-        vitals.note_prospects(none, false, || at(9));
-        vitals.note_end(at(11));
-        assert_eq!(vitals.read().leaderless_since, Some(at(9)));
-    }
-
-    #[test]
     fn a_time_without_a_leader_begins_with_the_last_sign_of_life_of_a_silent_one() {
         let (vitals, at) = (vitals(), Time::from_millis);
         let none = Prospects::default();
@@ -331,94 +318,59 @@ mod tests {
     }
 
     #[test]
-    fn a_change_of_the_voters_is_known_since_its_first_step_and_asked_for_while_somebody_waits() {
+    fn a_record_that_was_refused_is_no_slow_write_and_is_tried_until_the_incarnation_ends() {
         let (vitals, at) = (vitals(), Time::from_millis);
-        let to = |next_epoch| Prospects {
-            next_epoch,
-            ..Prospects::default()
+        vitals.note_saving(at(1_000));
+        vitals.note_saved(None, at(1_040));
+        vitals.note_saved(Some("full".to_owned()), at(9_000)); // nothing was written
+        vitals.note_saving(at(9_000));
+        vitals.note_refused("no memory".to_owned(), at(9_900));
+        let signs = vitals.read();
+        assert_eq!(signs.strain.unwrap().longest_write().as_millis(), 40);
+        let failure = signs.store_failure.unwrap();
+        assert_eq!((signs.saving_since, failure.is_tried_again), (None, true));
+        vitals.note_end(at(9_901));
+        assert!(!vitals.read().store_failure.unwrap().is_tried_again);
+    }
+
+    #[test]
+    fn a_change_of_the_voters_is_known_from_its_first_step_to_the_end_of_the_incarnation() {
+        let (vitals, at) = (vitals(), Time::from_millis);
+        let note = |next_epoch, now| {
+            let prospects = Prospects {
+                next_epoch,
+                ..Prospects::default()
+            };
+            vitals.note_prospects(prospects, true, || at(now));
+            vitals.read().changing_since.map(|since| *since)
         };
         for (epoch, now, since) in [(2, 3, 3), (2, 5, 3), (3, 7, 7)] {
-            vitals.note_prospects(to(Some(epoch)), true, || at(now));
-            let signs = vitals.read();
-            assert_eq!(signs.prospects.get().next_epoch, Some(epoch));
-            assert_eq!(signs.changing_since, Some(Box::new(at(since))));
+            assert_eq!(note(Some(epoch), now), Some(at(since)));
         }
-        vitals.note_prospects(to(None), true, || at(8));
-        assert_eq!(vitals.read().changing_since, None);
+        assert_eq!(note(None, 8), None);
+        note(Some(4), 9);
+        vitals.note_saving(at(9));
+        for now in [10, 11] {
+            vitals.note_end(at(now));
+            let signs = vitals.read();
+            assert_eq!((signs.changing_since, signs.saving_since), (None, None));
+            assert_eq!(signs.leaderless_since, Some(at(10)));
+        }
+    }
+
+    #[test]
+    fn a_change_is_asked_for_while_somebody_waits() {
+        let (vitals, at) = (vitals(), Time::from_millis);
         vitals.note_ask(at(9));
         vitals.note_ask(at(11));
         vitals.note_answer();
-        let asked = || {
-            vitals
-                .read()
-                .asked
-                .map(|asked| (asked.since, asked.callers))
-        };
-        assert_eq!(asked(), Some((at(9), 1)), "one waits still");
-        let refused = ChangeError::UnderWay;
-        vitals.note_refused_change(&refused);
-        assert_eq!(vitals.read().asked.unwrap().refused, Some(refused));
+        vitals.note_refused_change(&ChangeError::UnderWay);
+        let asked = vitals.read().asked.unwrap();
+        let refused = Some(ChangeError::UnderWay);
+        let waits = (asked.since, asked.callers, asked.refused);
+        assert_eq!(waits, (at(9), 1, refused), "one waits still");
         vitals.note_answer();
         assert_eq!(vitals.read().asked, None);
-    }
-
-    #[test]
-    fn a_save_and_a_change_of_the_voters_end_with_their_incarnation() {
-        let (vitals, at) = (vitals(), Time::from_millis);
-        let changes = Prospects {
-            next_epoch: Some(2),
-            ..Prospects::default()
-        };
-        vitals.note_prospects(changes, true, || at(2));
-        vitals.note_saving(at(3));
-        vitals.note_end(at(4));
-        let signs = vitals.read();
-        assert_eq!((signs.changing_since, signs.saving_since), (None, None));
-        assert_eq!(signs.prospects.get().next_epoch, None);
-    }
-
-    #[test]
-    fn a_failure_of_the_store_counts_until_something_is_stored() {
-        let (vitals, at) = (vitals(), Time::from_millis);
-        vitals.note_saving(at(2));
-        assert_eq!(vitals.read().saving_since, Some(at(2)));
-        vitals.note_saved(Some("full".to_owned()), at(3));
-        let failure = || {
-            let failure = vitals.read().store_failure?;
-            Some((failure.reason, failure.since, failure.is_tried_again))
-        };
-        assert_eq!(failure(), Some(("full".to_owned(), at(3), false)));
-        vitals.note_saved(None, at(4));
-        assert_eq!((failure(), vitals.read().saving_since), (None, None));
-        for now in [5, 6] {
-            vitals.note_saving(at(now));
-            vitals.note_refused("no memory".to_owned(), at(now + 1));
-            assert_eq!(failure(), Some(("no memory".to_owned(), at(6), true)));
-            assert_eq!(vitals.read().saving_since, None);
-        }
-        vitals.note_end(at(9));
-        assert_eq!(failure(), Some(("no memory".to_owned(), at(6), false)));
-    }
-
-    #[test]
-    fn a_write_counts_when_its_record_is_durable() {
-        let (vitals, at) = (vitals(), Time::from_millis);
-        let write = || {
-            vitals
-                .read()
-                .strain
-                .map_or(0, |s| s.longest_write().as_millis())
-        };
-        vitals.note_saving(at(1_000));
-        assert_eq!(write(), 0);
-        vitals.note_saved(None, at(1_040));
-        assert_eq!(write(), 40);
-        vitals.note_saved(Some("full".to_owned()), at(9_000));
-        assert_eq!(write(), 40, "nothing was written");
-        vitals.note_end(at(9_001));
-        assert_eq!(write(), 40, "the next incarnation has the same store");
-        vitals.note_probe(Duration::from_millis(50));
-        assert_eq!(write(), 50, "a measurement of the disk counts too");
     }
 
     #[test]

@@ -211,36 +211,32 @@ const AT_ONCE: Duration = Duration::from_secs(60);
 mod tests {
     use super::*;
 
-    const NOW: Time = Time::from_millis(1_000_000);
-
-    fn nothing_runs(signs: &WorkSigns) -> Option<bool> {
-        match signs.judge(true, NOW) {
-            Some(Finding::NothingRuns { has_run }) => Some(has_run),
-            other => {
-                assert_eq!(other, None);
-                None
-            }
-        }
+    #[test]
+    fn one_lead_future_of_two_that_runs_is_enough() {
+        let mut signs = WorkSigns::default();
+        signs.given();
+        signs.begun();
+        signs.given();
+        assert_eq!(signs.judge(true, Time::ZERO), None);
     }
 
     #[test]
-    fn a_leader_whose_work_was_never_polled_or_has_ended_runs_nothing() {
+    fn the_first_refusal_and_the_last_failure_are_told_the_failure_for_a_while() {
         let mut signs = WorkSigns::default();
-        assert_eq!(nothing_runs(&signs), None, "it was given no work");
-        signs.given();
-        assert_eq!(nothing_runs(&signs), Some(false));
-        assert_eq!(signs.judge(false, NOW), None, "it does not lead");
-        signs.begun();
-        assert_eq!(nothing_runs(&signs), None);
-        signs.given();
-        assert_eq!(nothing_runs(&signs), None, "one of two runs");
-        signs.dropped(true);
-        assert_eq!(nothing_runs(&signs), Some(true));
-        signs.dropped(false);
-        assert_eq!(nothing_runs(&signs), Some(true), "both are gone");
-        signs.given();
-        signs.begun();
-        assert_eq!(nothing_runs(&signs), None, "it was started again");
+        signs.refused("no fence");
+        signs.refused("no fence, again");
+        assert_eq!(signs.refused.take().as_deref(), Some("no fence"));
+        let at = Time::from_millis(900_000);
+        signs.failed("first".to_owned(), Time::ZERO);
+        signs.failed("no disk".to_owned(), at);
+        let expected = Finding::WorkFails {
+            failures: 2,
+            since: Duration::ZERO,
+            reason: "no disk".to_owned(),
+            waits: None,
+        };
+        assert_eq!(signs.judge(false, at), Some(expected));
+        assert_eq!(signs.judge(false, at.after(RECENT)), None);
     }
 
     #[test]
@@ -258,38 +254,5 @@ mod tests {
         assert!(signs.watched(), "it has ended");
         signs.unwatched();
         assert!(signs.watched(), "its arbiter has ended");
-    }
-
-    #[test]
-    fn work_that_never_ran_and_was_dropped_was_never_given() {
-        let mut signs = WorkSigns::default();
-        signs.given();
-        signs.dropped(false);
-        assert_eq!(nothing_runs(&signs), None);
-    }
-
-    #[test]
-    fn the_first_refusal_of_the_work_is_kept() {
-        let mut signs = WorkSigns::default();
-        signs.refused("no fence");
-        signs.refused("no fence, again");
-        assert_eq!(signs.refused.take().as_deref(), Some("no fence"));
-    }
-
-    #[test]
-    fn a_failure_is_told_for_a_while_whether_the_agent_leads_or_not() {
-        let mut signs = WorkSigns::default();
-        let at = Time::from_millis(900_000);
-        signs.failed("first".to_owned(), Time::from_millis(1));
-        signs.failed("no disk".to_owned(), at);
-        let told = |now| signs.judge(false, now);
-        let expected = Finding::WorkFails {
-            failures: 2,
-            since: NOW.since(at),
-            reason: "no disk".to_owned(),
-            waits: None,
-        };
-        assert_eq!(told(NOW), Some(expected));
-        assert_eq!(told(at.after(RECENT)), None);
     }
 }

@@ -77,20 +77,6 @@ fn a_refusal_names_the_feature_the_missing_offer_and_the_setting() {
     }
 }
 
-#[test]
-fn links_beside_a_lease_carry_messages() {
-    let apart = ElectionMode::LeaseInStore.offers(false);
-    let linked = ElectionMode::LeaseInStore.offers(true);
-    assert_eq!(
-        (apart.carrier, apart.contenders),
-        (Carrier::None, Contenders::Store)
-    );
-    assert_eq!(
-        (linked.carrier, linked.contenders),
-        (Carrier::Links, Contenders::Store)
-    );
-}
-
 fn page() -> String {
     let mut text = String::from(
         "<!-- features: made from the data in `src/agent/offers` by `BLESS=1 cargo test --lib offers` -->\n\

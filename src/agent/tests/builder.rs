@@ -6,9 +6,7 @@ use actix::{Actor, Context, Handler};
 
 use super::IdleSubscriber;
 use crate::{
-    agent::{
-        BullyAgent, BullyBuilder, StartError, any::AnyConfig, bully::settings, choices::Choices,
-    },
+    agent::{BullyAgent, BullyBuilder, any::AnyConfig, bully::settings, choices::Choices},
     clock::{BootClock, WallTime},
     elections::{lease::LeaseConfig, quorum::QuorumConfig},
     group::Group,
@@ -219,26 +217,6 @@ fn each_pair_of_calls_means_the_same_in_both_orders_or_is_refused_by_both_names(
 }
 
 #[test]
-fn no_call_takes_a_quorum_away() {
-    let group = Group::new("demo").unwrap();
-    let voter = || {
-        BullyAgent::builder("a")
-            .quorum(VOTERS)
-            .store(MemoryStore::new())
-    };
-    for (name, builder) in [
-        ("astra", voter().astra()),
-        ("lease", voter().lease(MemoryRegister::new())),
-    ] {
-        let refused = builder.join(&group).settle().err();
-        assert!(
-            matches!(refused, Some(StartError::Contradiction { first, second }) if [first, second].contains(&name)),
-            "{refused:?}"
-        );
-    }
-}
-
-#[test]
 fn voters_that_are_named_again_keep_all_other_settings() {
     let config = |builder: BullyBuilder| {
         let builder = builder
@@ -278,28 +256,4 @@ fn a_configuration_that_is_given_whole_takes_no_other_mode() {
         said.contains("with_config(") && said.contains("quorum("),
         "{said}"
     );
-}
-
-#[test]
-fn an_epoch_belongs_to_voters_and_is_checked_with_them() {
-    for (wrong, expected) in [
-        (
-            BullyAgent::builder("a").epoch(7),
-            "`epoch(..)` makes a setting that this mode does not have",
-        ),
-        (
-            BullyAgent::builder("a").epoch(7).astra(),
-            "the calls `astra(..)` and `epoch(..)` contradict each other",
-        ),
-        (
-            BullyAgent::builder("a").epoch(1 << 24).quorum(["a"]),
-            "`epoch` is 16777216, which is out of range",
-        ),
-    ] {
-        let refused = wrong.settle().err().map(|refused| refused.to_string());
-        assert!(
-            refused.as_ref().is_some_and(|said| said.contains(expected)),
-            "{refused:?}"
-        );
-    }
 }
