@@ -80,56 +80,16 @@ debug_is_text!(Stale);
 mod tests {
     use super::*;
 
-    fn fence(number: i64) -> FenceNumber {
-        FenceNumber::try_from(number).unwrap()
-    }
-
-    /// There are two or more leaders, and their messages overtake each other in every way.
-    #[test]
-    fn the_fences_admitted_never_decrease_in_any_order_of_messages() {
-        let mut refused = 0;
-        for seed in 0..2_000 {
-            let mut random = fastrand::Rng::with_seed(seed);
-            let mut gate = FencingGate::default();
-            let mut admitted = Vec::new();
-            for _ in 0..random.usize(1..60) {
-                // The fences belong to a few leaders, of several epochs of voters.
-                let fence = fence(random.i64(0..3) << 40 | random.i64(1..6));
-                let highest = admitted.last().copied();
-                match gate.admit(fence) {
-                    Ok(()) => admitted.push(fence),
-                    Err(stale) => {
-                        assert_eq!((stale.fence, Some(stale.highest)), (fence, highest));
-                        refused += 1;
-                    }
-                }
-                // The gate refuses only lower fences.
-                assert_eq!(gate.highest(), highest.max(Some(fence)), "seed {seed}");
-            }
-            assert!(admitted.is_sorted(), "seed {seed}: {admitted:?}");
-        }
-        assert!(refused > 10_000, "{refused}");
-    }
-
     #[test]
     fn a_gate_that_was_stored_refuses_what_it_refused() {
+        let fence = |number: i64| FenceNumber::try_from(number).unwrap();
         let mut gate = FencingGate::default();
         gate.admit(fence(2)).unwrap();
         let stored = serde_json::to_string(&gate).unwrap();
         let mut read: FencingGate = serde_json::from_str(&stored).unwrap();
-        assert!(read.admit(fence(1)).is_err());
+        let stale = read.admit(fence(1)).unwrap_err().to_string();
+        let says = "the fence 1 is stale, because 2 was admitted";
+        assert!(stale.contains(says), "{stale}");
         assert!(read.admit(fence(2)).is_ok());
-    }
-
-    #[test]
-    fn an_error_names_both_fences() {
-        let mut gate = FencingGate::default();
-        gate.admit(fence(2)).unwrap();
-        let stale = gate.admit(fence(1)).unwrap_err();
-        let text = stale.to_string();
-        assert!(
-            text.contains("the fence 1 is stale, because 2 was admitted"),
-            "{text}"
-        );
     }
 }

@@ -130,33 +130,6 @@ mod tests {
     }
 
     #[test]
-    fn an_interval_is_aligned_to_1970_and_to_no_start() {
-        let every = Every::new(Duration::from_secs(60)).unwrap();
-        assert_eq!(every.next_after(at(0)), Some(at(60_000)));
-        assert_eq!(every.next_after(at(59_999)), Some(at(60_000)));
-        assert_eq!(every.next_after(at(60_000)), Some(at(120_000)));
-        assert_eq!(every.next_after(at(u64::MAX)), None);
-    }
-
-    #[test]
-    fn an_interval_of_nothing_or_of_too_little_is_refused() {
-        let refused = [
-            Duration::ZERO,
-            Duration::from_millis(99),
-            Duration::from_micros(100_500),
-            Duration::MAX,
-        ];
-        for interval in refused {
-            let refused = Every::new(interval).unwrap_err();
-            assert_eq!(
-                refused.to_string(),
-                ScheduleError::Interval { interval }.to_string()
-            );
-        }
-        assert!(Every::new(SHORTEST).is_ok());
-    }
-
-    #[test]
     fn the_newest_due_time_is_found_wherever_it_lies() {
         let mut random = fastrand::Rng::with_seed(3);
         for _ in 0..2_000 {

@@ -115,65 +115,35 @@ mod tests {
     use super::*;
     use crate::register::Version;
 
-    const NOW: WallTime = WallTime::from_millis(100 * DAY);
+    /// A day in milliseconds.
     const DAY: u64 = 24 * 3_600 * 1_000;
 
-    fn id(name: &str) -> AgentId {
-        AgentId::new(name).unwrap()
-    }
-
-    /// Returns the record of a schedule with the days of its last question and of its last tick, and the record's key.
-    fn record(schedule: &str, asked: u64, begun: u64) -> (RegisterKey, Entry) {
-        let (asked, begun) = (asked * DAY, begun * DAY);
-        let value = format!(
-            r#"{{"record":"actix-bully schedule 1","cluster":"shop","group":"jobs","schedule":"{schedule}","leader":{{"number":{{"term":5,"incarnation":7}},"node":"a"}},"mark":{{"begun":{begun},"done":{begun}}},"asked":{asked}}}"#
-        );
-        under(schedule, value)
-    }
-
-    fn under(schedule: &str, value: String) -> (RegisterKey, Entry) {
-        let key: RegisterKey = format!("shop/jobs/schedule/{schedule}").parse().unwrap();
-        let entry = Entry::new(&key, Version::from(1_u64), value.into_bytes()).unwrap();
-        (key, entry)
-    }
-
-    fn found(listed: &[(RegisterKey, Entry)], running: &[&str]) -> Vec<String> {
+    #[test]
+    fn a_mark_is_removed_after_30_days_without_a_question_unless_its_schedule_runs_here() {
+        let id = |name: &str| AgentId::new(name).unwrap();
         let name = LeaseName {
             cluster: id("shop"),
             group: id("jobs"),
         };
-        let running = running.iter().map(|name| id(name)).collect();
-        let found = forgotten(&name, listed, &running, NOW).into_iter();
-        found.map(|(schedule, ..)| schedule.to_string()).collect()
-    }
-
-    #[test]
-    fn a_mark_is_removed_after_30_days_without_a_question() {
+        // Each schedule has the days of its last question and of its last tick.
         let listed = [
-            record("old", 69, 3),
-            record("asked", 70, 3),
-            record("begun", 3, 70),
+            ("old", 69, 3),
+            ("asked", 70, 3),
+            ("begun", 3, 70),
+            ("here", 1, 1),
         ];
-        assert_eq!(found(&listed, &[]), ["old"]);
-    }
-
-    #[test]
-    fn a_mark_of_a_schedule_that_runs_here_is_not_removed() {
-        let listed = [record("old", 1, 1), record("other", 1, 1)];
-        assert_eq!(found(&listed, &["old"]), ["other"]);
-    }
-
-    #[test]
-    fn a_record_of_something_else_is_not_removed() {
-        let (_, Entry { value, .. }) = record("old", 1, 1);
-        let text = String::from_utf8(value).unwrap();
-        let listed = [
-            under("other", text.clone()),
-            under("old", text.replace("shop", "bank")),
-            under("old", text.replace("schedule 1", "schedule 2")),
-            under("old", "hello".to_owned()),
-        ];
-        assert_eq!(found(&listed, &[]), [""; 0]);
-        assert_eq!(found(&[under("old", text)], &[]), ["old"]);
+        let listed = listed.map(|(schedule, asked, begun)| {
+            let (asked, begun) = (asked * DAY, begun * DAY);
+            let value = format!(
+                r#"{{"record":"actix-bully schedule 1","cluster":"shop","group":"jobs","schedule":"{schedule}","leader":{{"number":{{"term":5,"incarnation":7}},"node":"a"}},"mark":{{"begun":{begun},"done":{begun}}},"asked":{asked}}}"#
+            );
+            let key: RegisterKey = format!("shop/jobs/schedule/{schedule}").parse().unwrap();
+            let entry = Entry::new(&key, Version::from(1_u64), value.into_bytes()).unwrap();
+            (key, entry)
+        });
+        let wall = WallTime::from_millis(100 * DAY);
+        let found = forgotten(&name, &listed, &[id("here")].into(), wall);
+        let found: Vec<_> = found.into_iter().map(|(schedule, ..)| schedule).collect();
+        assert_eq!(found, [id("old")]);
     }
 }

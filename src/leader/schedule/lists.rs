@@ -207,7 +207,13 @@ mod tests {
         assert_eq!(QuorumList::of(&Requirements::new(RULES)), None);
     }
 
-    fn list(names: &[&str]) -> QuorumList {
+    /// Returns the voters with these names, of which each is a letter.
+    fn held(names: &str) -> BTreeSet<AgentId> {
+        let names = names.chars().map(|name| name.to_string());
+        names.map(|name| AgentId::new(&name).unwrap()).collect()
+    }
+
+    fn list(names: &str) -> QuorumList {
         let voters = held(names);
         let read = voters.len() / 2 + 1;
         QuorumList {
@@ -217,78 +223,43 @@ mod tests {
         }
     }
 
-    fn held(names: &[&str]) -> BTreeSet<AgentId> {
-        names
-            .iter()
-            .map(|name| AgentId::new(name).unwrap())
-            .collect()
-    }
-
-    const fn term(epoch: u64) -> Term {
-        Term(epoch << 40 | 7)
-    }
-
-    /// Returns the lists `a b c`, then `a b c d`, then `b c d`.
+    /// Returns the lists of the voters a b c, then a b c d, then b c d.
     fn changed() -> VoterLists {
         let mut lists = VoterLists::new(Epochs::Learned { term_bits: 40 }, BTreeMap::new());
-        assert!(lists.note(1, list(&["a", "b", "c"])));
-        assert!(lists.note(2, list(&["a", "b", "c", "d"])));
-        assert!(lists.note(3, list(&["b", "c", "d"])));
-        assert!(!lists.note(2, list(&["x"])), "an epoch has one list");
+        for (epoch, names) in [(1, "abc"), (2, "abcd"), (3, "bcd")] {
+            assert!(lists.note(epoch, list(names)));
+        }
         lists
     }
 
     #[test]
     fn a_quorum_of_each_list_since_the_last_writing_is_asked() {
-        let lists = changed();
-        let (all, most) = (held(&["a", "b", "c"]), held(&["b", "d"]));
-        assert!(lists.is_enough(&most, false));
-        for (written, is_read) in [
-            (None, false),
-            (Some(term(1)), false),
-            (Some(term(2)), false),
-            (Some(term(3)), true),
-        ] {
-            assert_eq!(lists.is_all_read(&most, written), is_read, "{written:?}");
-        }
-        assert!(lists.is_all_read(&all, None) && lists.is_all_read(&all, Some(term(2))));
-        assert!(lists.is_of_present(Some(term(3))) && !lists.is_of_present(Some(term(2))));
-        assert!(!lists.is_of_present(None));
-        assert_eq!(lists.asked(), held(&["a", "b", "c", "d"]));
-    }
-
-    #[test]
-    fn a_list_without_a_memory_may_have_written_something() {
+        let term = |epoch: Option<u64>| epoch.map(|epoch| Term(epoch << 40 | 7));
         let mut lists = changed();
-        lists.note(5, list(&["b", "c", "d", "e"]));
-        let all = held(&["a", "b", "c", "d", "e"]);
-        assert!(
-            !lists.is_all_read(&all, Some(term(3))),
-            "the fourth voter is missing"
-        );
-        assert!(lists.is_all_read(&all, Some(term(5))));
-        lists.fill(&[(4, list(&["b", "c", "d"])), (9, list(&["x"]))]);
-        assert!(lists.is_all_read(&all, Some(term(3))));
-        assert!(
-            !lists.is_all_read(&all, Some(term(0))),
-            "the first voter is missing"
-        );
-    }
-
-    #[test]
-    fn a_leader_asks_the_voters_of_its_own_epoch_and_those_before() {
-        let lists = changed();
-        let before = lists.up_to(Term(2 << 40 | 1));
-        assert_eq!(before.lists().keys().copied().collect::<Vec<_>>(), [1, 2]);
+        assert!(!lists.note(2, list("x")), "an epoch has one list");
+        for (names, written, is_read) in [
+            ("bd", None, false),
+            ("bd", Some(2), false),
+            ("bd", Some(3), true),
+            ("abc", None, true),
+            ("abc", Some(2), true),
+        ] {
+            let is_all = lists.is_all_read(&held(names), term(written));
+            assert_eq!(is_all, is_read, "{names}, {written:?}");
+            assert_eq!(lists.is_of_present(term(written)), written == Some(3));
+        }
         let unknown = lists.up_to(Term(4 << 40 | 1));
-        assert!(!unknown.is_enough(&held(&["a", "b", "c", "d"]), false));
-    }
+        assert!(!unknown.is_enough(&held("abcd"), false));
+        let before = lists.up_to(Term(2 << 40 | 1)).lists;
+        assert_eq!(before.keys().copied().collect::<Vec<_>>(), [1, 2]);
 
-    #[test]
-    fn voters_that_never_changed_are_asked_as_they_are() {
-        let lists = VoterLists::only(list(&["a", "b", "c"]));
-        let two = held(&["a", "c"]);
-        assert!(lists.is_enough(&two, true) && lists.is_all_read(&two, Some(term(0))));
-        assert!(lists.is_of_present(None));
+        // Nobody remembers the list of epoch 4, whose voters may have written something.
+        lists.note(5, list("bcde"));
+        assert!(!lists.is_all_read(&held("abcde"), term(Some(3))));
+        assert!(lists.is_all_read(&held("abcde"), term(Some(5))));
+        lists.fill(&[(4, list("bcd")), (9, list("x"))]);
+        assert!(lists.is_all_read(&held("abcde"), term(Some(3))));
+        let first = lists.is_all_read(&held("abcde"), term(Some(0)));
+        assert!(!first, "the list of epoch 0 is missing");
     }
 }

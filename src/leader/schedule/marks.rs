@@ -214,151 +214,49 @@ impl StoredMark {
 
 #[cfg(test)]
 mod tests {
-    use std::io;
-
     use super::*;
     use crate::{
-        leader::schedule::message::{Known, LeaderNumber, Mark},
+        leader::schedule::message::{LeaderNumber, Mark},
         protocol::{Incarnation, Term},
         register::{RegisterKey, Version},
     };
-
-    /// Time within a day after the beginning of 1970, so that no question has to be noted.
-    const NOW: WallTime = WallTime::from_millis(1_000);
 
     fn id(name: &str) -> AgentId {
         AgentId::new(name).unwrap()
     }
 
-    fn stored_mark(own: &str) -> StoredMark {
-        let name = LeaseName {
-            cluster: id("shop"),
-            group: id("jobs"),
-        };
-        StoredMark::new(name, id("nightly"), id(own))
+    /// Returns the mark of the schedule `nightly`, or of a schedule with the longest names, after a question.
+    fn asked(is_long: bool, mark: Option<Mark>) -> StoredMark {
+        let long = "n".repeat(AgentId::MAX_LEN);
+        let names = ["shop", "jobs", "nightly", "a"];
+        let names = names.map(|name| id(if is_long { &long } else { name }));
+        let [cluster, group, schedule, own] = names;
+        let name = LeaseName { cluster, group };
+        let mut stored = StoredMark::new(name, schedule, own);
+        stored.ask(question(mark), WallTime::from_millis(1_000));
+        stored
     }
 
-    fn round(counter: u64) -> Round {
-        Round {
-            incarnation: Incarnation(1),
-            counter,
-        }
-    }
-
-    const fn number(term: u64) -> LeaderNumber {
-        LeaderNumber {
-            term: Term(term),
-            incarnation: Incarnation(7),
-        }
-    }
-
-    fn question(term: u64, mark: Option<Mark>) -> Question {
+    fn question(mark: Option<Mark>) -> Question {
         Question {
-            round: round(term),
-            ballot: number(term),
+            round: Round::default(),
+            ballot: LeaderNumber {
+                term: Term(u64::MAX),
+                incarnation: Incarnation(7),
+            },
             schedule: id("nightly"),
             mark,
         }
     }
 
-    fn read(term: u64) -> Question {
-        question(term, None)
-    }
-
-    fn write(term: u64, millis: u64) -> Question {
-        question(term, Some(Mark::at(WallTime::from_millis(millis))))
-    }
-
-    fn answer(term: u64, outcome: Result<Known, MarkRefusal>) -> MarkStep {
-        let round = round(term);
-        MarkStep::Answer(Answer { round, outcome })
-    }
-
-    fn mark(millis: u64) -> Known {
-        Some(Mark::at(WallTime::from_millis(millis))).into()
-    }
-
-    fn entry(version: u64, value: &[u8]) -> Entry {
-        let key: RegisterKey = "shop/jobs/schedule/nightly".parse().unwrap();
-        Entry::new(&key, Version::from(version), value.to_vec()).unwrap()
-    }
-
-    /// Returns the expected entry and the value of the write.
-    fn swap(step: MarkStep) -> (Option<Entry>, Vec<u8>) {
-        let MarkStep::Run(MarkOperation::Swap { expected, value }) = step else {
-            panic!("no swap: {step:?}");
-        };
-        (expected, value)
-    }
-
-    #[test]
-    fn a_new_leader_reads_and_is_answered_once_its_term_is_stored() {
-        let mut new = stored_mark("a");
-        let step = new.ask(read(5), NOW);
-        assert_eq!(step, MarkStep::Run(MarkOperation::Read));
-        let (expected, value) = swap(new.read(Ok(None)));
-        assert_eq!(expected, None);
-        assert_eq!(
-            String::from_utf8(value).unwrap(),
-            r#"{"record":"actix-bully schedule 1","cluster":"shop","group":"jobs","schedule":"nightly","leader":{"number":{"term":5,"incarnation":7},"node":"a"},"mark":null,"asked":0}"#
-        );
-        let step = new.swapped(Ok(Swap::Done(Version::from(1))));
-        assert_eq!(step, answer(5, Ok(None.into())));
-    }
-
-    #[test]
-    fn a_write_of_a_former_leader_conflicts_and_is_refused() {
-        let (mut former, mut new) = (stored_mark("a"), stored_mark("b"));
-        former.ask(read(5), NOW);
-        let (_, value) = swap(former.read(Ok(None)));
-        former.swapped(Ok(Swap::Done(Version::from(1))));
-        let (expected, _) = swap(former.ask(write(5, 20), NOW));
-        assert_eq!(expected, Some(entry(1, &value)));
-
-        new.ask(read(6), NOW);
-        let (_, newer) = swap(new.read(Ok(Some(entry(1, &value)))));
-        let conflict = Swap::Conflict(Some(entry(2, &newer)));
-        let step = former.swapped(Ok(conflict));
-        assert_eq!(step, answer(5, Err(MarkRefusal::Older)));
-    }
-
-    #[test]
-    fn a_write_without_an_answer_is_no_answer_and_the_record_is_read_again() {
-        let mut leader = stored_mark("a");
-        leader.ask(read(5), NOW);
-        let (_, value) = swap(leader.read(Ok(None)));
-        leader.swapped(Ok(Swap::Done(Version::from(1))));
-        let (_, begun) = swap(leader.ask(write(5, 20), NOW));
-        let lost = RegisterError::unknown(io::Error::other("no answer"));
-        assert_eq!(leader.swapped(Err(lost)), MarkStep::Nothing);
-        // The leader asks again. The write was done, or it was not.
-        for (shown, is_done) in [(entry(1, &value), false), (entry(2, &begun), true)] {
-            let step = leader.ask(write(5, 20), NOW);
-            assert_eq!(step, MarkStep::Run(MarkOperation::Read));
-            let step = leader.read(Ok(Some(shown)));
-            if is_done {
-                assert_eq!(step, answer(5, Ok(mark(20))));
-            } else {
-                swap(step);
-                let lost = RegisterError::unknown(io::Error::other("no answer"));
-                leader.swapped(Err(lost));
-            }
-        }
-    }
-
-    #[test]
-    fn a_mark_never_decreases() {
-        let mut leader = stored_mark("a");
-        leader.ask(write(5, 20), NOW);
-        swap(leader.read(Ok(None)));
-        leader.swapped(Ok(Swap::Done(Version::from(1))));
-        let step = leader.ask(write(5, 10), NOW);
-        assert_eq!(step, answer(5, Ok(mark(20))));
-    }
-
     #[test]
     fn a_record_of_something_else_is_told_and_not_touched() {
         let of_jobs = r#"{"record":"actix-bully schedule 1","cluster":"shop","group":"jobs","schedule":"nightly","leader":{"number":{"term":5,"incarnation":7},"node":"a"},"mark":null,"asked":0}"#;
+        let key: RegisterKey = "shop/jobs/schedule/nightly".parse().unwrap();
+        let read = |value: String| {
+            let entry = Entry::new(&key, Version::from(1_u64), value.into_bytes());
+            asked(false, None).read(Ok(entry.ok()))
+        };
         for (value, said) in [
             ("hello".to_owned(), "expected value"),
             (of_jobs.replace("nightly", "hourly"), "shop/jobs/hourly"),
@@ -366,29 +264,46 @@ mod tests {
             (of_jobs.replace("schedule 1", "schedule 2"), "schedule 2"),
             (of_jobs.replace("\"mark\"", "\"more\""), "unknown field"),
         ] {
-            let mut leader = stored_mark("a");
-            leader.ask(read(9), NOW);
-            let step = leader.read(Ok(Some(entry(1, value.as_bytes()))));
-            let MarkStep::Foreign(reason) = step else {
-                panic!("{value}: {step:?}");
-            };
-            assert!(reason.contains(said), "{reason}");
+            let step = read(value);
+            let is_told = matches!(&step, MarkStep::Foreign(reason) if reason.contains(said));
+            assert!(is_told, "{said}: {step:?}");
         }
-        let mut leader = stored_mark("a");
-        leader.ask(read(9), NOW);
-        swap(leader.read(Ok(Some(entry(1, of_jobs.as_bytes())))));
+        let own = read(of_jobs.to_owned());
+        assert!(matches!(own, MarkStep::Run(MarkOperation::Swap { .. })));
     }
 
     #[test]
     fn the_longest_names_fit_into_a_record() {
-        let long = "n".repeat(AgentId::MAX_LEN);
-        let name = LeaseName {
-            cluster: id(&long),
-            group: id(&long),
+        let mark = Mark::at(WallTime::from_millis(u64::MAX));
+        let step = asked(true, Some(mark)).read(Ok(None));
+        let MarkStep::Run(MarkOperation::Swap { value, .. }) = step else {
+            panic!("no swap: {step:?}");
         };
-        let mut leader = StoredMark::new(name, id(&long), id(&long));
-        leader.ask(write(u64::MAX, u64::MAX), NOW);
-        let (_, value) = swap(leader.read(Ok(None)));
         assert!(value.len() < crate::register::MOST_BYTES, "{}", value.len());
+    }
+
+    /// The leader asks again. The write was done, or it was not.
+    #[test]
+    fn a_write_without_an_answer_is_no_answer_and_the_record_is_read_again() {
+        let key: RegisterKey = "shop/jobs/schedule/nightly".parse().unwrap();
+        let entry = |value: &[u8]| Entry::new(&key, Version::from(1_u64), value.to_vec()).ok();
+        let mark = |millis| Some(Mark::at(WallTime::from_millis(millis)));
+        for is_done in [false, true] {
+            let mut leader = asked(false, mark(20));
+            let MarkStep::Run(MarkOperation::Swap { value, .. }) = leader.read(Ok(None)) else {
+                panic!("it writes its mark");
+            };
+            let lost = || RegisterError::unknown(std::io::Error::other("no answer"));
+            assert_eq!(leader.swapped(Err(lost())), MarkStep::Nothing);
+            // A mark never decreases.
+            let step = leader.ask(question(mark(10)), WallTime::from_millis(1_000));
+            assert_eq!(step, MarkStep::Run(MarkOperation::Read));
+            let step = leader.read(Ok(is_done.then(|| entry(&value)).flatten()));
+            let is_answer = matches!(
+                step,
+                MarkStep::Answer(Answer { outcome: Ok(ref known), .. }) if known.mark == mark(20)
+            );
+            assert_eq!(is_answer, is_done, "{step:?}");
+        }
     }
 }

@@ -112,70 +112,36 @@ mod tests {
     use super::*;
     use crate::leader::schedule::due::Every;
 
-    const fn at(seconds: u64) -> WallTime {
-        WallTime::from_millis(seconds * 1_000)
-    }
-
-    fn plan_of(misfire: Misfire, settled: u64, now: u64) -> (u64, NextTick) {
-        let every = Every::new(Duration::from_secs(10)).unwrap();
-        let plan = plan(&every, misfire, at(settled), at(now));
-        (plan.skipped, plan.next)
-    }
-
-    #[test]
-    fn a_tick_on_time_runs_by_every_choice() {
-        let late = Misfire::Late {
-            within: Duration::from_secs(25),
-        };
-        for misfire in [Misfire::Skip, late, Misfire::AtLeastOnce] {
-            assert_eq!(plan_of(misfire, 10, 19), (0, NextTick::At(at(20))));
-            assert_eq!(plan_of(misfire, 10, 20), (0, NextTick::Now(at(20))));
-            assert_eq!(plan_of(misfire, 10, 21), (0, NextTick::Now(at(20))));
-            // A clock that is behind repeats no tick.
-            assert_eq!(plan_of(misfire, 50, 21), (0, NextTick::At(at(60))));
-        }
-    }
-
     #[test]
     fn a_missed_tick_is_skipped_or_run_late_or_caught_up() {
+        let at = |seconds: u64| WallTime::from_millis(seconds * 1_000);
         let within = |seconds| Misfire::Late {
             within: Duration::from_secs(seconds),
         };
-        assert_eq!(plan_of(Misfire::Skip, 10, 22), (1, NextTick::At(at(30))));
-        assert_eq!(plan_of(Misfire::Skip, 10, 48), (3, NextTick::At(at(50))));
-        assert_eq!(plan_of(within(5), 10, 25), (0, NextTick::Now(at(20))));
-        assert_eq!(plan_of(within(5), 10, 26), (1, NextTick::At(at(30))));
-        // Several ticks were missed. Only the last one is run.
-        assert_eq!(plan_of(within(99), 10, 48), (2, NextTick::Now(at(40))));
-        assert_eq!(
-            plan_of(Misfire::AtLeastOnce, 10, 48),
-            (0, NextTick::Now(at(20)))
-        );
-    }
-
-    #[test]
-    fn a_settled_due_time_is_counted_once() {
         let every = Every::new(Duration::from_secs(10)).unwrap();
-        let mut settled = at(0);
-        let mut skipped = 0;
-        for now in 0..1_000 {
-            let plan = plan(&every, Misfire::Skip, settled, at(now * 7));
-            skipped += plan.skipped;
-            settled = plan.settled;
-            if let NextTick::Now(due) = plan.next {
-                settled = due;
-                skipped += 1;
+        for (misfire, now, skipped, next) in [
+            (Misfire::Skip, 22, 1, NextTick::At(at(30))),
+            (Misfire::Skip, 48, 3, NextTick::At(at(50))),
+            (within(5), 25, 0, NextTick::Now(at(20))),
+            (within(5), 26, 1, NextTick::At(at(30))),
+            // Several ticks were missed. Only the last one is run.
+            (within(99), 48, 2, NextTick::Now(at(40))),
+            (Misfire::AtLeastOnce, 48, 0, NextTick::Now(at(20))),
+        ] {
+            let plan = plan(&every, misfire, at(10), at(now));
+            assert_eq!((plan.skipped, plan.next), (skipped, next), "{misfire:?}");
+        }
+        // A tick on time runs by every choice, and a clock that is behind repeats no tick.
+        for misfire in [Misfire::Skip, within(25), Misfire::AtLeastOnce] {
+            for (settled, now, next) in [
+                (10, 19, NextTick::At(at(20))),
+                (10, 20, NextTick::Now(at(20))),
+                (10, 21, NextTick::Now(at(20))),
+                (50, 21, NextTick::At(at(60))),
+            ] {
+                let plan = plan(&every, misfire, at(settled), at(now));
+                assert_eq!((plan.skipped, plan.next), (0, next), "{misfire:?} {now}");
             }
         }
-        assert_eq!(skipped, 999 * 7 / 10);
-    }
-
-    #[test]
-    fn a_schedule_that_has_ended_never_comes_again() {
-        let once = std::collections::BTreeSet::from([at(20)]);
-        let of = |settled, now| plan(&once, Misfire::Skip, at(settled), at(now)).next;
-        assert_eq!(of(0, 20), NextTick::Now(at(20)));
-        assert_eq!(of(20, 20), NextTick::Never);
-        assert_eq!(of(0, 22), NextTick::Never);
     }
 }

@@ -240,158 +240,36 @@ impl Poll {
 mod tests {
     use super::*;
     use crate::{
-        clock::WallTime,
-        leader::schedule::{lists::QuorumList, message::LeaderNumber},
+        leader::schedule::message::LeaderNumber,
         protocol::{Incarnation, Round},
     };
 
-    fn ids(names: &[&str]) -> BTreeSet<AgentId> {
-        names
-            .iter()
-            .map(|name| AgentId::new(name).unwrap())
-            .collect()
-    }
-
-    fn note(poll: &mut Poll, name: &str, outcome: &MarkOutcome) {
-        poll.note(AgentId::new(name).unwrap(), outcome);
-    }
-
-    fn five(read: usize, write: usize) -> Audience {
-        let voters = ids(&["a", "b", "c", "d", "e"]);
-        Audience::Voters(VoterLists::only(QuorumList {
-            voters,
-            read,
-            write,
-        }))
-    }
-
-    fn poll(is_write: bool) -> Poll {
-        let own = AgentId::new("a").unwrap();
+    #[test]
+    fn most_clocks_decide_whether_a_due_time_lies_ahead() {
+        let [a, b, c, schedule] = ["a", "b", "c", "x"].map(|name| AgentId::new(name).unwrap());
         let question = Question {
             round: Round::default(),
             ballot: LeaderNumber {
                 term: Term(1),
                 incarnation: Incarnation(1),
             },
-            schedule: AgentId::new("x").unwrap(),
-            mark: is_write.then(Mark::default),
+            schedule,
+            mark: Some(Mark::default()),
         };
-        Poll::new(question, Time::ZERO, &own, &ids(&[]))
-    }
-
-    fn names(ids: Vec<AgentId>) -> Vec<String> {
-        ids.into_iter().map(|id| id.to_string()).collect()
-    }
-
-    #[test]
-    fn the_leaders_agent_keeps_a_mark_that_enough_other_agents_keep() {
-        let quorum = five(3, 3);
-        let mut poll = poll(true);
-        assert_eq!(names(poll.left(&quorum)), ["b", "c", "d", "e"]);
-        note(&mut poll, "b", &Ok(Known::default()));
-        note(&mut poll, "c", &Err(MarkRefusal::Early));
-        assert_eq!(names(poll.say_again(&quorum, Time::ZERO)), [""; 0]);
-        let again = Time::ZERO.after(AGAIN);
-        assert_eq!(names(poll.say_again(&quorum, again)), ["c", "d", "e"]);
-        note(&mut poll, "d", &Ok(Known::default()));
-        assert_eq!(names(poll.say_again(&quorum, again)), ["a"]);
-        assert_eq!(names(poll.say_again(&quorum, again)), [""; 0], "once");
-        let later = again.after(AGAIN);
-        assert_eq!(names(poll.say_again(&quorum, later)), ["a", "c", "e"]);
-    }
-
-    #[test]
-    fn an_agent_that_is_asked_alone_keeps_it_at_once_or_when_it_has_waited() {
-        let mut alone = poll(true);
-        let only = Audience::Reachable(ids(&["a"]));
-        assert_eq!(names(alone.left(&only)), [""; 0]);
-        assert_eq!(names(alone.say_again(&only, Time::ZERO)), ["a"]);
-        let two = Audience::Reachable(ids(&["a", "b"]));
-        let mut silent = poll(true);
-        assert_eq!(names(silent.say_again(&two, Time::ZERO)), [""; 0]);
-        let late = Time::ZERO.after(PATIENCE);
-        assert_eq!(names(silent.say_again(&two, late)), ["a", "b"]);
-        // An agent without a part in schedules is not asked, and a reading asks all agents at once.
-        let mut stranger = poll(true);
-        let others = Audience::Reachable(ids(&["b"]));
-        note(&mut stranger, "b", &Ok(Known::default()));
-        assert_eq!(names(stranger.say_again(&others, Time::ZERO)), [""; 0]);
-        assert_eq!(names(poll(false).left(&two)), ["a", "b"]);
-    }
-
-    #[test]
-    fn in_the_quorum_mode_voters_count_once_and_others_never() {
-        let audience = five(4, 2);
-        for (is_write, needed) in [(false, 4), (true, 2)] {
-            let mut poll = poll(is_write);
-            for stranger in ["a", "a", "x", "y", "z"] {
-                note(&mut poll, stranger, &Ok(Known::default()));
-            }
-            for (heard, name) in ["b", "c", "d", "e"].into_iter().enumerate() {
-                assert_eq!(poll.is_carried(&audience, Time::MAX), heard + 1 >= needed);
-                note(&mut poll, name, &Ok(Known::default()));
-            }
-        }
-        let mut poll = poll(true);
-        note(&mut poll, "a", &Ok(Known::default()));
-        note(&mut poll, "b", &Err(MarkRefusal::Older));
-        note(&mut poll, "c", &Err(MarkRefusal::Early));
-        assert!(!poll.is_carried(&audience, Time::MAX));
-    }
-
-    #[test]
-    fn in_the_available_mode_a_leader_waits_for_reachable_agents() {
-        let audience = Audience::Reachable(ids(&["a", "b", "c"]));
-        let late = Time::ZERO.after(PATIENCE);
-        let mut poll = poll(true);
-        assert!(!poll.is_carried(&audience, late), "none has answered");
-        note(&mut poll, "a", &Ok(Known::default()));
-        note(&mut poll, "b", &Ok(Known::default()));
-        assert!(!poll.is_carried(&audience, Time::ZERO));
-        assert!(poll.is_carried(&audience, late));
-        // If an agent has not answered another question in time, it is asked, but the poll does not wait for it.
-        let mut knowing = poll.clone();
-        knowing.silent = ids(&["c"]);
-        assert!(knowing.is_carried(&audience, Time::ZERO));
-        assert_eq!(names(knowing.unheard(&audience).cloned().collect()), ["c"]);
-        assert_eq!(names(knowing.left(&audience)), ["c"]);
-        // The poll does not wait for an agent that is gone.
-        let fewer = Audience::Reachable(ids(&["a", "b"]));
-        assert!(poll.is_carried(&fewer, Time::ZERO));
-    }
-
-    #[test]
-    fn most_clocks_decide_whether_a_due_time_lies_ahead() {
-        let mut poll = poll(true);
-        note(&mut poll, "a", &Ok(Known::default()));
-        note(&mut poll, "b", &Err(MarkRefusal::Early));
-        let two = Audience::Reachable(ids(&["a", "b"]));
+        let mut poll = Poll::new(question, Time::ZERO, &a, &BTreeSet::new());
+        // The leader's own agent is not asked if it has no part in schedules.
+        let mut stranger = poll.clone();
+        stranger.note(b.clone(), &Ok(Known::default()));
+        let others = Audience::Reachable([b.clone()].into());
+        assert!(stranger.say_again(&others, Time::ZERO).is_empty());
+        poll.note(a.clone(), &Ok(Known::default()));
+        poll.note(b.clone(), &Err(MarkRefusal::Early));
+        let two = Audience::Reachable([a.clone(), b.clone()].into());
         assert!(poll.is_carried(&two, Time::ZERO), "the leader's decides");
-        note(&mut poll, "c", &Err(MarkRefusal::Early));
-        let three = Audience::Reachable(ids(&["a", "b", "c"]));
+        poll.note(c.clone(), &Err(MarkRefusal::Early));
+        let three = Audience::Reachable([a, b, c.clone()].into());
         assert!(!poll.is_carried(&three, Time::MAX));
-        note(&mut poll, "c", &Ok(Known::default()));
+        poll.note(c, &Ok(Known::default()));
         assert!(poll.is_carried(&three, Time::MAX), "it is due by now");
-    }
-
-    #[test]
-    fn the_furthest_answer_counts() {
-        let mut poll = poll(false);
-        let mark = |seconds| Some(Mark::at(WallTime::from_millis(seconds)));
-        for (name, outcome) in [("a", mark(5)), ("b", None), ("c", mark(9)), ("d", mark(7))] {
-            note(&mut poll, name, &Ok(Known::from(outcome)));
-        }
-        assert_eq!(poll.mark(), mark(9));
-    }
-
-    #[test]
-    fn a_question_is_said_again_to_those_that_have_not_acknowledged_it() {
-        let audience = Audience::Reachable(ids(&["a", "b", "c"]));
-        let mut poll = poll(false);
-        note(&mut poll, "b", &Ok(Known::default()));
-        assert!(poll.say_again(&audience, Time::from_millis(199)).is_empty());
-        let again = poll.say_again(&audience, Time::from_millis(200));
-        assert_eq!(again.into_iter().collect::<BTreeSet<_>>(), ids(&["a", "c"]));
-        assert!(poll.say_again(&audience, Time::from_millis(399)).is_empty());
     }
 }

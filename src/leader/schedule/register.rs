@@ -157,108 +157,39 @@ mod tests {
     use super::*;
     use crate::{
         leader::schedule::message::LeaderNumber,
-        protocol::{Incarnation, Round, Term},
+        protocol::{Incarnation, Round},
     };
 
-    fn id(name: &str) -> AgentId {
-        AgentId::new(name).unwrap()
+    const fn days(days: u64) -> u64 {
+        days * 24 * 3_600
     }
 
-    const fn number(term: u64) -> LeaderNumber {
-        LeaderNumber {
-            term: Term(term),
-            incarnation: Incarnation(1),
-        }
-    }
-
-    fn question(term: u64, schedule: &str, mark: Option<u64>) -> Question {
-        Question {
-            round: Round::default(),
-            ballot: number(term),
-            schedule: id(schedule),
-            mark: mark.map(|seconds| Mark::at(WallTime::from_millis(seconds * 1_000))),
-        }
-    }
-
-    /// Asks the agent, and returns the mark that it keeps.
+    /// Asks the agent on the thousandth day. `mark` has the seconds of a due time. Returns the mark that it keeps.
     fn ask(
         record: &mut ScheduleRecord,
-        question: &Question,
-        now: u64,
+        schedule: &str,
+        mark: Option<u64>,
     ) -> Result<Option<u64>, MarkRefusal> {
-        let now = WallTime::from_millis(now * 1_000);
-        let known = record.answer(&id("a"), question, now).outcome?;
+        let question = Question {
+            round: Round::default(),
+            ballot: LeaderNumber {
+                term: Term(1),
+                incarnation: Incarnation(1),
+            },
+            schedule: AgentId::new(schedule).unwrap(),
+            mark: mark.map(|seconds| Mark::at(WallTime::from_millis(seconds * 1_000))),
+        };
+        let now = WallTime::from_millis(days(1_000) * 1_000);
+        let from = AgentId::new("a").unwrap();
+        let known = record.answer(&from, &question, now).outcome?;
         Ok(known.mark.map(|mark| mark.begun.as_millis() / 1_000))
-    }
-
-    fn read(
-        record: &mut ScheduleRecord,
-        term: u64,
-        schedule: &str,
-    ) -> Result<Option<u64>, MarkRefusal> {
-        ask(record, &question(term, schedule, None), 100)
-    }
-
-    fn write(
-        record: &mut ScheduleRecord,
-        term: u64,
-        schedule: &str,
-        seconds: u64,
-    ) -> Result<Option<u64>, MarkRefusal> {
-        ask(record, &question(term, schedule, Some(seconds)), 100)
-    }
-
-    #[test]
-    fn a_written_mark_is_read_and_never_decreases() {
-        let mut record = ScheduleRecord::default();
-        assert_eq!(read(&mut record, 1, "x"), Ok(None));
-        assert_eq!(write(&mut record, 1, "x", 50), Ok(Some(50)));
-        assert_eq!(write(&mut record, 1, "x", 40), Ok(Some(50)));
-        assert_eq!(read(&mut record, 1, "x"), Ok(Some(50)));
-        assert_eq!(read(&mut record, 1, "y"), Ok(None));
-    }
-
-    #[test]
-    fn no_leader_is_obeyed_after_a_later_one_was_heard() {
-        let mut record = ScheduleRecord::default();
-        assert_eq!(write(&mut record, 1, "x", 50), Ok(Some(50)));
-        // One question of a later leader is enough, for any schedule.
-        assert_eq!(read(&mut record, 2, "y"), Ok(None));
-        assert_eq!(write(&mut record, 1, "x", 60), Err(MarkRefusal::Older));
-        assert_eq!(read(&mut record, 1, "x"), Err(MarkRefusal::Older));
-        assert_eq!(write(&mut record, 3, "x", 60), Ok(Some(60)));
-        assert_eq!(read(&mut record, 2, "x"), Err(MarkRefusal::Older));
-    }
-
-    #[test]
-    fn a_due_time_far_ahead_is_not_kept() {
-        let mut record = ScheduleRecord::default();
-        assert_eq!(write(&mut record, 1, "x", 110), Ok(Some(110)));
-        assert_eq!(write(&mut record, 1, "x", 111), Err(MarkRefusal::Early));
-        assert_eq!(read(&mut record, 1, "x"), Ok(Some(110)));
-        // A kept mark may be sent again, whatever the clock shows now.
-        let mark = Mark::at(WallTime::from_millis(500_000));
-        record.marks.insert(id("x"), mark);
-        assert_eq!(write(&mut record, 1, "x", 500), Ok(Some(500)));
-    }
-
-    #[test]
-    fn the_number_of_kept_schedules_is_limited() {
-        let mut record = ScheduleRecord::default();
-        for schedule in 0..MOST {
-            assert_eq!(write(&mut record, 1, &schedule.to_string(), 1), Ok(Some(1)));
-        }
-        assert_eq!(write(&mut record, 1, "more", 1), Err(MarkRefusal::Full));
-        assert_eq!(write(&mut record, 1, "0", 2), Ok(Some(2)));
     }
 
     #[test]
     fn a_mark_that_no_leader_has_asked_for_in_30_days_gives_way() {
-        let days = |days: u64| days * 24 * 3_600;
         let mut record = ScheduleRecord::default();
         let write = |record: &mut ScheduleRecord, schedule: &str, day| {
-            let write = question(1, schedule, Some(days(day)));
-            ask(record, &write, days(1_000))
+            ask(record, schedule, Some(days(day)))
         };
         for schedule in 0..MOST {
             write(&mut record, &schedule.to_string(), 1).unwrap();
@@ -266,17 +197,25 @@ mod tests {
         // The schedule runs once a year, and its leader asks for its mark.
         write(&mut record, "1", 25).unwrap();
         write(&mut record, "10", 1).unwrap(); // a write asks for it as well
-        assert_eq!(read(&mut record, 1, "0"), Ok(Some(days(1))));
+        assert_eq!(ask(&mut record, "0", None), Ok(Some(days(1))));
         assert_eq!(write(&mut record, "more", 31), Err(MarkRefusal::Full));
         assert_eq!(write(&mut record, "more", 32), Ok(Some(days(32))));
         assert_eq!(record.marks.len(), MOST);
-        assert_eq!(read(&mut record, 1, "0"), Ok(Some(days(1))));
-        assert_eq!(
-            read(&mut record, 1, "100"),
-            Ok(None),
-            "the first of the other schedules"
-        );
-        assert!(!record.written.contains_key(&id("100")));
+        assert_eq!(ask(&mut record, "0", None), Ok(Some(days(1))));
+        let first = ask(&mut record, "100", None);
+        assert_eq!(first, Ok(None), "the first of the other schedules");
+        assert!(!record.written.contains_key(&AgentId::new("100").unwrap()));
+    }
+
+    #[test]
+    fn a_mark_that_is_kept_may_be_sent_again_however_far_ahead_it_is() {
+        let mut record = ScheduleRecord::default();
+        let ahead = Mark::at(WallTime::from_millis(days(2_000) * 1_000));
+        let refused = ask(&mut record, "x", Some(days(2_000)));
+        assert_eq!(refused, Err(MarkRefusal::Early));
+        record.marks.insert(AgentId::new("x").unwrap(), ahead);
+        let kept = ask(&mut record, "x", Some(days(2_000)));
+        assert_eq!(kept, Ok(Some(days(2_000))));
     }
 
     #[test]
@@ -284,30 +223,16 @@ mod tests {
         let mut record = ScheduleRecord::default();
         let now = WallTime::from_millis(100_000);
         for schedule in 0..MOST - 1 {
-            write(&mut record, 1, &schedule.to_string(), 1).unwrap();
+            ask(&mut record, &schedule.to_string(), Some(1)).unwrap();
         }
-        let started = |names: &[&str]| names.iter().map(|name| id(name)).collect();
-        let fits = |names: &[&str], now| record.has_room(&id("more"), &started(names), now);
-        assert!(fits(&["0", "1"], now));
-        assert!(!fits(&["0", "other"], now));
-        assert!(
-            fits(&["0", "other"], now.after(age::FORGOTTEN)),
-            "all other schedules give way"
-        );
-        assert!(
-            record.has_room(&id("0"), &started(&["other"]), now),
-            "it is kept"
-        );
-    }
-
-    #[test]
-    fn a_record_is_stored_as_it_is() {
-        let mut record = ScheduleRecord::default();
-        write(&mut record, 3, "x", 50).unwrap();
-        let stored = serde_json::to_string(&record).unwrap();
-        assert_eq!(
-            serde_json::from_str::<ScheduleRecord>(&stored).unwrap(),
-            record
-        );
+        let id = |name: &str| AgentId::new(name).unwrap();
+        let fits = |more, started: [&str; 2], now| {
+            record.has_room(&id(more), &started.map(id).into(), now)
+        };
+        assert!(fits("more", ["0", "1"], now));
+        assert!(!fits("more", ["0", "other"], now));
+        let later = now.after(age::FORGOTTEN);
+        let all_give_way = fits("more", ["0", "other"], later);
+        assert!(all_give_way && fits("0", ["1", "other"], now));
     }
 }

@@ -62,19 +62,6 @@ pub(super) fn brief(reason: &str) -> String {
 mod tests {
     use super::*;
 
-    const fn at(seconds: u64) -> WallTime {
-        WallTime::from_millis(seconds * 1_000)
-    }
-
-    #[test]
-    fn failures_in_a_row_keep_the_first_due_time_and_the_last_reason() {
-        let first = Failing::and(None, at(10), "no disk");
-        assert_eq!((first.since, first.times), (at(10), 1));
-        let second = Failing::and(Some(first), at(20), "no room");
-        assert_eq!((second.since, second.times), (at(10), 2));
-        assert_eq!(second.reason, "no room");
-    }
-
     #[test]
     fn a_reason_is_one_short_line() {
         assert_eq!(

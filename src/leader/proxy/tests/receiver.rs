@@ -34,30 +34,6 @@ fn judge(
 const IGNORED: Result<u64, Option<u64>> = Err(Some(u64::MAX));
 
 #[test]
-fn a_run_is_taken_in_its_order_and_each_message_once() {
-    let mut receiver = Receiver::default();
-    assert_eq!(judge(&mut receiver, 1, 1, 0, 3), Ok(0));
-    assert_eq!(judge(&mut receiver, 1, 1, 2, 3), Ok(1), "one is known");
-    assert_eq!(judge(&mut receiver, 1, 1, 5, 0), Ok(0), "a question");
-    assert_eq!(judge(&mut receiver, 1, 1, 0, 2), Ok(2), "both are known");
-}
-
-#[test]
-fn a_gap_ends_a_run_for_good() {
-    let mut receiver = Receiver::default();
-    assert_eq!(judge(&mut receiver, 1, 1, 0, 3), Ok(0));
-    assert_eq!(judge(&mut receiver, 1, 1, 4, 1), Err(Some(3)));
-    assert_eq!(judge(&mut receiver, 1, 1, 3, 1), Err(Some(3)), "too late");
-    assert_eq!(judge(&mut receiver, 1, 2, 0, 1), Ok(0));
-    assert_eq!(judge(&mut receiver, 1, 1, 3, 1), IGNORED);
-    assert_eq!(
-        judge(&mut receiver, 1, 4, 2, 1),
-        Err(Some(0)),
-        "no message of the run came"
-    );
-}
-
-#[test]
 fn of_a_sender_that_may_have_been_forgotten_nothing_is_known() {
     let mut receiver = Receiver::default();
     assert_eq!(
@@ -86,32 +62,6 @@ fn of_a_sender_that_may_have_been_forgotten_nothing_is_known() {
     );
     assert_eq!(judge(&mut receiver, 1, 9, 0, 1), IGNORED, "a former one");
     assert_eq!(judge(&mut receiver, 2, 2, 0, 1), Ok(0));
-}
-
-/// The sender has moved to a node with its own numbers of incarnations. The new number is equal to the former one, or
-/// lower.
-#[test]
-fn messages_of_a_sender_from_one_node_do_not_count_for_another_node() {
-    let mut receiver = Receiver::default();
-    assert_eq!(judge(&mut receiver, 5, 3, 0, 4), Ok(0));
-    for incarnation in [5, 2] {
-        let arrival = Arrival {
-            from: life(incarnation, incarnation),
-            run: 3,
-            first: 0,
-            count: 2,
-        };
-        let moved = receiver.judge(&AgentId::new("a").unwrap(), arrival);
-        let Judgement::Take { session, skip } = moved else {
-            panic!("{moved:?}")
-        };
-        assert_eq!(
-            (session.next(), skip),
-            (Some(0), 0),
-            "no message of this run came before"
-        );
-    }
-    assert_eq!(judge(&mut receiver, 5, 3, 4, 1), Ok(0), "still known");
 }
 
 #[test]
