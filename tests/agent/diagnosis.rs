@@ -1,8 +1,8 @@
 //! The diagnoses of real agents: the reasons why no agent leads, or why this agent leads.
 
-use std::{future::pending, panic::resume_unwind};
+use std::future::pending;
 
-use actix::{Actor, Context, clock};
+use actix::clock;
 use actix_bully::{
     Group,
     agent::{BullyHandle, Diagnosis, Finding, NotLeading},
@@ -14,7 +14,7 @@ use tracing::Level;
 
 use crate::{
     logs::logged,
-    stage::{MS, bully, id, play, three},
+    stage::{Idle, MS, bully, id, play, three},
 };
 
 fn why_not(diagnosis: &Diagnosis, leader: &str, above: &str) -> Option<NotLeading> {
@@ -139,39 +139,5 @@ fn a_leader_whose_work_was_never_polled_or_was_stopped_says_that_nothing_runs() 
         // An agent that has left in good order has no such finding.
         leader.leave(MS(1_000)).await.unwrap();
         assert!(!finds(&leader, &STOPPED));
-    });
-}
-
-struct Idle;
-
-impl Actor for Idle {
-    type Context = Context<Self>;
-}
-
-#[test]
-fn a_diagnosis_says_how_the_work_failed() {
-    play(async {
-        for (panics, says) in [
-            (true, "it panicked: no disk"),
-            (false, "it ended 0 ms after it began"),
-        ] {
-            let group = Group::new("jobs").unwrap();
-            let leader = bully(&group, "a", 1);
-            let handle = leader.clone();
-            let task = actix_rt::spawn(async move {
-                let work = async |_| {
-                    if panics {
-                        resume_unwind(Box::new("no disk"));
-                    }
-                };
-                handle.lead(work).await
-            });
-            clock::sleep(MS(5_000)).await;
-            let told = leader.diagnosis().to_string();
-            assert!(told.contains("the work of this agent failed"), "{told}");
-            assert!(told.contains(says), "{told}");
-            leader.leave(MS(1_000)).await.unwrap();
-            task.await.unwrap().unwrap();
-        }
     });
 }

@@ -1,54 +1,24 @@
 //! A hand-over waits for a set of subscribers: for one message of each, and for no message of a subscriber that has
 //! stopped.
 
-use actix::{Actor, ActorContext, Addr, Context, Handler, Message, clock};
-use actix_bully::agent::{
-    CommandError, Drained, DrainingToken, ElectionHandle, Notice, SubscribeDraining,
-};
+use actix::{Actor, Addr, clock};
+use actix_bully::agent::{CommandError, Drained, DrainingToken, ElectionHandle, SubscribeDraining};
 
 use crate::{
-    stage::{Log, MS, Scribe, Stage, play, play_toy, settle},
+    stage::{End, Idle, Log, MS, Scribe, Stage, play, play_toy, settle},
     toy::{Act, Toy},
 };
 
-/// A worker that stops on demand.
-struct Worker;
-
-impl Actor for Worker {
-    type Context = Context<Self>;
-}
-
-impl Handler<Notice> for Worker {
-    type Result = ();
-    fn handle(&mut self, _: Notice, _: &mut Context<Self>) {}
-}
-
-#[derive(Message)]
-#[rtype(result = "()")]
-struct Stop;
-
-impl Handler<Stop> for Worker {
-    type Result = ();
-    fn handle(&mut self, Stop: Stop, ctx: &mut Context<Self>) {
-        ctx.stop();
-    }
-}
-
-fn worker(toy: &ElectionHandle<Toy>) -> (Addr<Worker>, DrainingToken) {
-    let worker = Worker.start();
-    let token = toy.subscribe_draining(worker.clone().recipient());
-    (worker, token.unwrap())
-}
-
 /// Starts a leader with `N` workers, and asks it to hand over.
-async fn draining<const N: usize>() -> (
-    Stage,
-    ElectionHandle<Toy>,
-    [(Addr<Worker>, DrainingToken); N],
-) {
+async fn draining<const N: usize>() -> (Stage, ElectionHandle<Toy>, [(Addr<Idle>, DrainingToken); N])
+{
     let stage = Stage::new();
     let toy = Toy::builder("toy", &stage).start().unwrap();
-    let workers = [(); N].map(|()| worker(&toy));
+    let workers = [(); N].map(|()| {
+        let worker = Idle.start();
+        let token = toy.subscribe_draining(worker.clone().recipient());
+        (worker, token.unwrap())
+    });
     stage.prompt(&toy, &[Act::Acquire(1), Act::Drain]).await;
     assert!(toy.current().draining);
     stage.inputs.take();
@@ -76,11 +46,11 @@ fn a_subscriber_that_stops_is_done_and_speaks_for_no_other() {
     play(async {
         let (stage, toy, [said, silent, slow]) = draining().await;
         said.1.drained().unwrap();
-        said.0.do_send(Stop);
-        silent.0.do_send(Stop);
+        said.0.do_send(End::Stop);
+        silent.0.do_send(End::Stop);
         clock::sleep(MS(1_000)).await;
         assert_eq!(stage.inputs.take(), [""; 0], "one works");
-        slow.0.do_send(Stop);
+        slow.0.do_send(End::Stop);
         clock::sleep(MS(11)).await;
         assert_eq!(stage.inputs.take(), ["toy.1 drained"]);
         assert!(!toy.is_leader());
@@ -92,7 +62,7 @@ fn one_subscriber_needs_no_token_and_several_do() {
     play(async {
         let (stage, toy, [a, b]) = draining().await;
         assert_eq!(toy.drained(), Err(CommandError::SeveralDraining));
-        a.0.do_send(Stop);
+        a.0.do_send(End::Stop);
         settle().await;
         assert_eq!(stage.inputs.take(), [""; 0]);
         assert_eq!(toy.drained(), Ok(()), "the other one is the only one");

@@ -20,31 +20,13 @@ use actix_bully::{
 };
 use tokio::sync::mpsc::{UnboundedSender, unbounded_channel};
 
-use crate::stage::{MS, id, play};
+use crate::stage::MS;
 
 const SOON: Duration = Duration::from_secs(30);
 
 fn start(group: &Group) -> Result<BullyHandle, StartError> {
     let agent = BullyAgent::builder("a").timings(Timings::lan());
     agent.drain(MS(20)).join(group).start()
-}
-
-#[test]
-fn an_agent_that_left_while_its_work_ran_is_out_of_its_group() {
-    play(async {
-        for _ in 0..20 {
-            let group = Group::new("g").unwrap();
-            let agent = start(&group).unwrap();
-            let leading = agent.clone();
-            let work = actix_rt::spawn(async move { leading.lead(|_| pending()).await.unwrap() });
-            agent.wait_for_leader(SOON).await.unwrap();
-            clock::sleep(MS(50)).await;
-            agent.leave(SOON).await.unwrap();
-            assert!(group.members().get(&id("a")).is_none());
-            start(&group).unwrap().leave(SOON).await.unwrap();
-            work.await.unwrap();
-        }
-    });
 }
 
 /// The agent runs on a thread of its own, as a leader or as a follower. When its end is reported, this thread starts

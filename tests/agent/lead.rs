@@ -76,26 +76,6 @@ fn work_runs_at_each_leadership_and_only_then() {
 }
 
 #[test]
-fn work_is_dropped_when_the_leadership_runs_out_and_begins_anew_when_it_is_extended() {
-    play_toy(async |stage, toy, log| {
-        let task = work_for_ever(&toy, &log);
-        let acts = [Act::Acquire(1), Act::Limit(MS(30))];
-        stage.prompt(&toy, &acts).await;
-        clock::sleep(MS(20)).await;
-        stage.prompt(&toy, &[]).await; // extends the leadership
-        clock::sleep(MS(20)).await;
-        assert_eq!(log.take(), ["works in 1@toy.1"]);
-        toy.addr().do_send(Inject::hang(clock::sleep(MS(100))));
-        clock::sleep(MS(20)).await;
-        assert_eq!(log.take(), ["dropped in term 1"]);
-        clock::sleep(MS(100)).await;
-        stage.prompt(&toy, &[]).await;
-        assert_eq!(log.take(), ["works in 1@toy.1"]);
-        task.abort();
-    });
-}
-
-#[test]
 fn a_token_is_the_newest_of_its_leadership() {
     play_toy(async |stage, toy, log| {
         let task = work(&toy, &log, |guard, log| async move {
@@ -211,20 +191,6 @@ fn work_that_ends_by_itself_steps_down_and_is_not_begun_again() {
         assert_eq!(stage.inputs.take(), ["toy.1 step down", "toy.1 drained"]);
         assert!(toy.is_leader(), "this machine does not yield");
         task.abort();
-    });
-}
-
-#[test]
-fn work_that_is_dropped_while_the_agent_steps_down_holds_nothing_up() {
-    play_toy(async |stage, toy, log| {
-        let task = work_for_ever(&toy, &log);
-        stage.prompt(&toy, &[Act::Acquire(1)]).await;
-        toy.step_down(None).unwrap();
-        settle().await;
-        stage.inputs.take();
-        task.abort();
-        settle().await;
-        assert_eq!(stage.inputs.take(), ["toy.1 drained"]);
     });
 }
 

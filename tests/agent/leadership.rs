@@ -34,22 +34,6 @@ fn a_gained_leadership_is_published_after_all_effects_and_a_lost_one_before() {
 }
 
 #[test]
-fn a_leadership_lost_and_won_again_in_one_step_is_withdrawn_in_between() {
-    play_toy(async |stage, toy, _| {
-        stage.tap.handle.set(toy.clone()).unwrap();
-        stage.prompt(&toy, &[Act::Acquire(1)]).await;
-        let acts = [Act::Lose, Act::Say("between"), Act::Acquire(3)];
-        stage.prompt(&toy, &acts).await;
-        assert_eq!(stage.tap.log.take(), ["between to prompter, follows"]);
-        assert_eq!(toy.current().leading, Some(Term(3)));
-        stage
-            .prompt(&toy, &[Act::Renew(4), Act::Say("renewed")])
-            .await;
-        assert_eq!(stage.tap.log.take(), ["renewed to prompter, leads"]);
-    });
-}
-
-#[test]
 fn the_group_notes_the_leader_for_members_that_join_later() {
     play_toy(async |stage, toy, _| {
         settle().await;

@@ -1,13 +1,11 @@
 //! Leaving by force: an agent that was abandoned takes no further step. `supervision/agents.rs` has the regular
 //! hand-over.
 
-use std::{future::pending, sync::Arc};
+use std::sync::Arc;
 
 use actix::clock;
 use actix_bully::{
-    protocol::Presence,
     store::MemoryStore,
-    supervisor::RestartPolicy,
     testkit::{FaultyStore, Inject},
 };
 
@@ -60,30 +58,5 @@ fn an_agent_that_was_given_up_while_it_saved_sends_nothing_afterwards() {
         assert_eq!(memory.record(), None);
         assert_eq!(stage.tap.log.take(), [""; 0]);
         assert!(!toy.is_leader() && !toy.addr().connected());
-    });
-}
-
-#[test]
-fn an_agent_that_left_by_force_is_not_restarted_and_leaves_when_its_work_is_dropped() {
-    play(async {
-        let stage = Stage::new();
-        let toy = Toy::builder("toy", &stage).restart_policy(RestartPolicy::permanent());
-        let toy = toy.start().unwrap();
-        let leader = toy.clone();
-        let mut slow = Box::pin(async move { leader.lead(|_guard| pending()).await });
-        stage.tell(&toy, &[Act::Acquire(1)]);
-        assert!(clock::timeout(MS(5), &mut slow).await.is_err());
-        assert!(toy.leave(MS(50)).await.is_err());
-        stage.inputs.take();
-        clock::sleep(MS(10_000)).await;
-        assert_eq!(stage.inputs.take(), [""; 0]);
-        let presence = || stage.group.members().get(&id("toy")).map(|m| m.presence);
-        assert_eq!(
-            presence(),
-            Some(Presence::Suspect),
-            "its work may still go on"
-        );
-        drop(slow);
-        assert_eq!(presence(), None);
     });
 }

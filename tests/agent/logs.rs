@@ -6,7 +6,6 @@ use actix::{Actor, clock};
 use actix_bully::{
     Group,
     agent::{BullyAgent, BullyHandle},
-    protocol::Timings,
     store::{FileStore, MemoryStore, StoreIdentity},
     testkit::{FaultyStore, Inject, VirtualClock},
 };
@@ -15,7 +14,7 @@ use tracing_subscriber::{Registry, filter::Targets, fmt, layer::SubscriberExt as
 
 use crate::{
     logging::{self, Lines},
-    stage::{MS, Scribe, play, three},
+    stage::{MS, Scribe, VOTERS, play, three, voter},
 };
 
 /// Plays a scene that reads the log up to this level.
@@ -206,17 +205,12 @@ fn an_agent_whose_store_hangs_says_so_every_ten_seconds() {
 fn stores_that_hang_while_a_leader_is_known_are_told_as_well() {
     logged(Level::WARN, async |lines| {
         let group = Group::new("jobs").unwrap();
-        let names = ["a", "b", "c"];
-        let stores = names.map(|_| Arc::new(FaultyStore::new(MemoryStore::new())));
-        let agents: Vec<BullyHandle> = (1..)
-            .zip(names)
-            .zip(&stores)
-            .map(|((score, name), store)| {
-                let agent = BullyAgent::builder(name).score(score).quorum(names);
-                let agent = agent.clock(VirtualClock::new()).store(Arc::clone(store));
-                agent.timings(Timings::lan()).join(&group).start().unwrap()
-            })
-            .collect();
+        let stores = VOTERS.map(|_| Arc::new(FaultyStore::new(MemoryStore::new())));
+        let start = |(name, store): (_, &Arc<_>)| {
+            let agent = voter(&group, name, VOTERS).store(Arc::clone(store));
+            agent.start().unwrap()
+        };
+        let agents: Vec<_> = VOTERS.into_iter().zip(&stores).map(start).collect();
         clock::sleep(MS(5_000)).await;
         assert!(agents[2].is_leader());
         for store in &stores {
@@ -236,15 +230,8 @@ fn stores_that_hang_while_a_leader_is_known_are_told_as_well() {
     });
 }
 
-fn three_voters(group: &Group, epoch: u64, names: [&str; 3]) -> Vec<BullyHandle> {
-    let start = |(score, name)| {
-        let agent = BullyAgent::builder(name).score(score).quorum(names);
-        let agent = agent.epoch(epoch).timings(Timings::lan());
-        let agent = agent.clock(VirtualClock::new()).store(MemoryStore::new());
-        agent.join(group).start()
-    };
-    let agents = (1..).zip(names).map(start);
-    agents.map(Result::unwrap).collect()
+fn three_voters(group: &Group, epoch: u64, names: [&str; 3]) -> [BullyHandle; 3] {
+    names.map(|name| voter(group, name, names).epoch(epoch).start().unwrap())
 }
 
 /// Each epoch has a leader, so no agent reports that it has no leader.

@@ -52,7 +52,7 @@ mod start;
 mod store;
 mod strain;
 mod supervision;
-mod taken_over;
+mod term_store;
 mod toy;
 mod typed;
 mod vacancies;

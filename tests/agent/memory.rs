@@ -6,20 +6,17 @@ use std::{fs, path::Path};
 use actix::clock;
 use actix_bully::{
     Group,
-    agent::{BullyAgent, BullyHandle, Finding, Lifecycle},
-    protocol::{Term, Timings},
+    agent::{BullyHandle, Finding, Lifecycle},
+    protocol::Term,
     store::{FileStore, StoreIdentity, TermStore},
-    testkit::VirtualClock,
 };
 use tempfile::TempDir;
 use tracing::Level;
 
 use crate::{
     logs::logged,
-    stage::{MS, id},
+    stage::{MS, VOTERS, id, voter},
 };
-
-const NAMES: [&str; 3] = ["a", "b", "c"];
 
 fn store<D>(path: &Path, name: &str) -> FileStore<D>
 where
@@ -36,22 +33,15 @@ where
 }
 
 /// Starts one of three voters. Its votes are in a file of its own.
-fn voter(group: &Group, folder: &TempDir, name: &str) -> BullyHandle {
-    let score: i32 = name.bytes().map(i32::from).sum();
-    BullyAgent::builder(name)
-        .score(score)
-        .timings(Timings::lan())
-        .quorum(NAMES)
-        .clock(VirtualClock::new())
-        .store(store(&folder.path().join(name), name))
-        .join(group)
-        .start()
-        .unwrap()
+fn start(group: &Group, folder: &TempDir, name: &str) -> BullyHandle {
+    let agent = voter(group, name, VOTERS);
+    let store = store(&folder.path().join(name), name);
+    agent.store(store).start().unwrap()
 }
 
 /// Starts three voters. The last one leads, and the other voters have acknowledged the leader.
 async fn three(group: &Group, folder: &TempDir) -> [BullyHandle; 3] {
-    let voters = NAMES.map(|name| voter(group, folder, name));
+    let voters = VOTERS.map(|name| start(group, folder, name));
     clock::sleep(MS(5_000)).await;
     assert!(voters[2].is_leader());
     voters
@@ -75,7 +65,7 @@ fn an_agent_on_an_old_copy_of_its_votes_ends_and_says_which_voter_knows_better()
         fs::copy(&file, &backup).unwrap();
 
         // With its own file the voter takes part again, in a later term.
-        let a = voter(&group, &folder, "a");
+        let a = start(&group, &folder, "a");
         clock::sleep(MS(5_000)).await;
         c.step_down(None).unwrap();
         clock::sleep(MS(5_000)).await;
@@ -87,7 +77,7 @@ fn an_agent_on_an_old_copy_of_its_votes_ends_and_says_which_voter_knows_better()
         assert_eq!(lines.about("record"), [""; 0]);
 
         fs::copy(&backup, &file).unwrap();
-        let a = voter(&group, &folder, "a");
+        let a = start(&group, &folder, "a");
         clock::sleep(MS(5_000)).await;
         assert_eq!(a.current().lifecycle, Lifecycle::Ended);
         let found = a.diagnosis();

@@ -153,24 +153,6 @@ fn what_was_left_of_a_lease_is_measured_when_it_is_renewed() {
     });
 }
 
-#[test]
-fn work_that_is_stuck_is_counted() {
-    measured(async |recording| {
-        let group = Group::new("jobs").unwrap();
-        let agents = three(&group);
-        actix::spawn(async move {
-            let work = async |guard: LeaderGuard| {
-                let _held = guard.progress_within(MS(100)).unwrap();
-                std::future::pending::<()>().await;
-            };
-            agents[2].lead(work).await
-        });
-        clock::sleep(MS(3_000)).await;
-        let stalls = &look(&recording)["bully_work_stalls_total{group=jobs,node=c}"];
-        assert_eq!(stalls, &Measured::Counter(1));
-    });
-}
-
 /// A message to the leader.
 #[derive(Message, Serialize, Deserialize)]
 #[rtype(result = "()")]
@@ -188,57 +170,51 @@ impl Handler<Job> for Worker {
 }
 
 #[test]
-fn what_waits_for_a_leader_and_what_became_of_it() {
+fn messages_ticks_and_stuck_work_of_an_application_are_counted() {
     measured(async |recording| {
         let group = Group::new("jobs").unwrap();
         let agent = BullyAgent::builder("a").ineligible().join(&group);
         let agent = agent.timings(Timings::lan()).start().unwrap();
-        let proxy = LeaderProxy::<Job>::builder(&agent, "job")
-            .deliver_to(Worker.start().recipient())
-            .start()
-            .unwrap();
-        for number in 0..3 {
-            proxy.do_send(Job(number));
-        }
-        clock::sleep(MS(11_000)).await;
-        let waiting = "bully_proxy_waiting{group=jobs,node=a,proxy=job}";
-        assert_eq!(look(&recording)[waiting], gauge(3.0));
-        agent.set_score(1).unwrap();
-        clock::sleep(MS(11_000)).await;
-        let seen = look(&recording);
-        assert_eq!(seen[waiting], gauge(0.0));
-        let delivered = "bully_proxy_messages_total{group=jobs,node=a,proxy=job,outcome=delivered}";
-        assert_eq!(seen[delivered], Measured::Counter(3));
-    });
-}
-
-#[test]
-fn the_ticks_of_a_schedule_are_counted_by_its_name() {
-    measured(async |recording| {
-        let group = Group::new("jobs").unwrap();
-        let agent = BullyAgent::builder("a").join(&group);
-        let agent = agent.timings(Timings::lan()).start().unwrap();
-        let begin = agent
-            .schedules()
-            .clock(VirtualWallClock::new(WallTime::default()));
-        begin.start().unwrap();
-        let name =
-            |count| format!("bully_schedule_{count}_total{{group=jobs,node=a,schedule=mail}}");
-        let every = agent.every("mail", MS(1_000));
+        let to = Worker.start().recipient();
+        let proxy = LeaderProxy::<Job>::builder(&agent, "job").deliver_to(to);
+        let proxy = proxy.start().unwrap();
+        (0..3).for_each(|number| proxy.do_send(Job(number)));
+        let wall = VirtualWallClock::new(WallTime::default());
+        agent.schedules().clock(wall).start().unwrap();
         let mut ticks = 0;
-        every
-            .start(move |_| {
-                ticks += 1;
-                ready(if ticks > 3 { Ok(()) } else { Err("no disk") })
-            })
-            .unwrap();
-        assert_eq!(look(&recording)[&name("failed")], Measured::Counter(0));
+        let work = move |_| {
+            ticks += 1;
+            ready(if ticks > 3 { Ok(()) } else { Err("no disk") })
+        };
+        agent.every("mail", MS(1_000)).start(work).unwrap();
+        let of = |series: &str, labels: &str| {
+            let series = format!("bully_{series}{{group=jobs,node=a{labels}}}");
+            look(&recording)[&series].clone()
+        };
+        let ticks = |outcome: &str| of(&format!("schedule_{outcome}_total"), ",schedule=mail");
+        assert_eq!(ticks("failed"), Measured::Counter(0));
+        clock::sleep(MS(11_000)).await;
+        assert_eq!(of("proxy_waiting", ",proxy=job"), gauge(3.0));
+        agent.set_score(1).unwrap();
         clock::sleep(MS(21_000)).await;
-        let seen = look(&recording);
-        assert_eq!(seen[&name("failed")], Measured::Counter(3));
-        assert_eq!(seen[&name("skipped")], Measured::Counter(0));
-        let ran = &seen[&name("begun")];
-        assert!(matches!(ran, Measured::Counter(10..=21)), "{ran:?}");
+        assert_eq!(of("proxy_waiting", ",proxy=job"), gauge(0.0));
+        let delivered = of("proxy_messages_total", ",proxy=job,outcome=delivered");
+        assert_eq!(delivered, Measured::Counter(3));
+        assert_eq!(ticks("failed"), Measured::Counter(3));
+        assert_eq!(ticks("skipped"), Measured::Counter(0));
+        let begun = ticks("begun");
+        assert!(matches!(begun, Measured::Counter(10..=21)), "{begun:?}");
+
+        let leader = agent.clone();
+        actix::spawn(async move {
+            let work = async |guard: LeaderGuard| {
+                let _held = guard.progress_within(MS(100)).unwrap();
+                std::future::pending::<()>().await;
+            };
+            leader.lead(work).await
+        });
+        clock::sleep(MS(3_000)).await;
+        assert_eq!(of("work_stalls_total", ""), Measured::Counter(1));
     });
 }
 

@@ -110,6 +110,8 @@ fn each_answer_to_a_panic_has_its_budget_and_its_end() {
             assert_eq!(inputs, ["toy.1 step down", "toy.1 drained"], "{name}");
             assert_eq!(log.take(), [""; 0], "{name}");
             assert_eq!(toy.current().work_panics, runs, "{name}");
+            let told = toy.diagnosis().to_string();
+            assert!(told.contains("it panicked: a bug in the work"), "{told}");
             let is_member = stage.group.members().get(&id("toy")).is_some();
             assert_eq!(is_member, end.is_ok(), "{name}");
             if end.is_ok() {

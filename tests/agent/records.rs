@@ -2,17 +2,14 @@
 
 use std::{
     io,
-    sync::{
-        Arc,
-        atomic::{AtomicBool, Ordering::Relaxed},
-    },
+    sync::{Arc, atomic::Ordering::Relaxed},
     time::Duration,
 };
 
 use actix::clock;
 use actix_bully::{
     agent::{ElectionHandle, Finding, Lifecycle, StartError},
-    store::{Generation, MemoryStore, Saving, StoreError, StoreIdentity, TermStore},
+    store::{MemoryStore, StoreIdentity, TermStore},
     testkit::{FaultyStore, Inject},
 };
 
@@ -21,54 +18,15 @@ use tracing::Level;
 use crate::{
     logs::logged,
     stage::{MS, Stage, id, play, settle},
+    term_store::TestStore,
     toy::{Act, Toy},
 };
 
-/// A store that takes 10 ms for each record, and fails on demand.
-#[derive(Clone, Debug, Default)]
-struct Slow {
-    kept: MemoryStore<u32>,
-    broken: Arc<AtomicBool>,
-    owner: Option<StoreIdentity>,
-}
-
-impl TermStore<u32> for Slow {
-    fn is_volatile(&self) -> bool {
-        true
-    }
-
-    fn identity(&self) -> Option<&StoreIdentity> {
-        self.owner.as_ref()
-    }
-
-    fn load(&self) -> Result<Option<u32>, StoreError> {
-        self.check()?;
-        self.kept.load()
-    }
-
-    fn begin(&self) -> Result<Generation, StoreError> {
-        self.check()?;
-        self.kept.begin()
-    }
-
-    fn save(&self, by: Generation, record: u32) -> Saving {
-        let store = self.clone();
-        Box::pin(async move {
-            clock::sleep(MS(10)).await;
-            store.check()?;
-            store.kept.save(by, record).await
-        })
-    }
-}
-
-impl Slow {
-    fn check(&self) -> Result<(), StoreError> {
-        let reason = || StoreError::Backend(io::Error::other("disk full"));
-        if self.broken.load(Relaxed) {
-            Err(reason())
-        } else {
-            Ok(())
-        }
+/// Returns a store that takes 10 ms for each record.
+fn slow() -> TestStore<u32> {
+    TestStore {
+        takes: MS(10),
+        ..TestStore::default()
     }
 }
 
@@ -81,7 +39,7 @@ fn keeps(stage: &Stage, store: &(impl TermStore<u32> + Clone + 'static)) -> Elec
 #[test]
 fn what_follows_a_record_waits_until_it_is_durable_and_so_does_everything_else() {
     play(async {
-        let (stage, store) = (Stage::new(), Slow::default());
+        let (stage, store) = (Stage::new(), slow());
         let toy = keeps(&stage, &store);
         stage.tap.handle.set(toy.clone()).unwrap();
         settle().await;
@@ -121,7 +79,7 @@ fn what_follows_a_record_waits_until_it_is_durable_and_so_does_everything_else()
 #[test]
 fn a_timer_that_is_due_waits_for_a_record_as_well() {
     play(async {
-        let (stage, store) = (Stage::new(), Slow::default());
+        let (stage, store) = (Stage::new(), slow());
         let builder = Toy::scripted("toy", &stage, |script| {
             script.at_timer = vec![('a', Act::Save(1)), ('a', Act::Say("a"))];
         });
@@ -141,7 +99,7 @@ fn a_timer_that_is_due_waits_for_a_record_as_well() {
 #[test]
 fn a_leadership_is_lost_before_a_record_is_saved() {
     play(async {
-        let (stage, store) = (Stage::new(), Slow::default());
+        let (stage, store) = (Stage::new(), slow());
         let toy = keeps(&stage, &store);
         stage.prompt(&toy, &[Act::Acquire(1)]).await;
         stage.prompt(&toy, &[Act::Save(1), Act::Lose]).await;
@@ -152,7 +110,7 @@ fn a_leadership_is_lost_before_a_record_is_saved() {
 #[test]
 fn the_next_incarnation_begins_with_the_last_record() {
     play(async {
-        let (stage, store) = (Stage::new(), Slow::default());
+        let (stage, store) = (Stage::new(), slow());
         let toy = keeps(&stage, &store);
         stage.tell(&toy, &[Act::Save(7)]);
         clock::sleep(MS(20)).await;
@@ -169,7 +127,7 @@ fn the_next_incarnation_begins_with_the_last_record() {
 #[test]
 fn an_agent_whose_record_cannot_be_read_does_not_begin_an_incarnation() {
     play(async {
-        let (stage, store) = (Stage::new(), Slow::default());
+        let (stage, store) = (Stage::new(), slow());
         store.broken.store(true, Relaxed);
         let refused = Toy::builder("toy", &stage).store(store.clone()).start();
         assert!(matches!(refused, Err(StartError::Store(_))));
@@ -272,7 +230,7 @@ fn an_agent_ends_when_the_error_of_its_store_becomes_final() {
 #[test]
 fn an_agent_that_wakes_does_not_touch_the_record_of_its_successor() {
     play(async {
-        let (stage, store) = (Stage::new(), Slow::default());
+        let (stage, store) = (Stage::new(), slow());
         let start = || keeps(&stage, &store);
         let first = start();
         stage.prompt(&first, &[Act::Save(1)]).await;
@@ -368,10 +326,7 @@ fn a_record_of_another_agent_is_refused() {
                 node: id(node),
             };
             let owner = Some(owner);
-            let store = Slow {
-                owner,
-                ..Slow::default()
-            };
+            let store = TestStore { owner, ..slow() };
             Toy::builder("toy", &stage).store(store).start()
         };
         for (group, node) in [("stage", "other"), ("other", "toy")] {

@@ -3,13 +3,14 @@
 use std::{
     fmt::Display,
     future::Future,
+    panic::resume_unwind,
     sync::{Arc, Mutex, OnceLock},
     time::Duration,
 };
 
-use actix::{Actor, Addr, Context, Handler, Recipient, clock};
+use actix::{Actor, ActorContext, Addr, Context, Handler, Message, Recipient, clock};
 use actix_bully::{
-    agent::{BullyAgent, BullyHandle, ElectionHandle, Notice},
+    agent::{BullyAgent, BullyBuilder, BullyHandle, ElectionHandle, Notice},
     elections::AnyMessage,
     group::{Envelope, Group, LocalWire, MembersChanged},
     protocol::{AgentId, Incarnation, MemberKind, Timings},
@@ -48,6 +49,17 @@ pub(crate) async fn settle() {
     clock::sleep(MS(1)).await;
 }
 
+/// Waits until this is so, for a minute at most.
+pub(crate) async fn until(is_so: impl Fn() -> bool) {
+    let waited = async {
+        while !is_so() {
+            clock::sleep(MS(1)).await;
+        }
+    };
+    let waited = clock::timeout(Duration::from_secs(60), waited).await;
+    assert!(waited.is_ok(), "it never is so");
+}
+
 pub(crate) fn id(name: &str) -> AgentId {
     AgentId::new(name).unwrap()
 }
@@ -63,14 +75,24 @@ pub(crate) fn three(group: &Group<AnyMessage>) -> [BullyHandle; 3] {
     [("a", 1), ("b", 2), ("c", 3)].map(|(name, score)| bully(group, name, score))
 }
 
-/// Starts three voters of equal scores.
+pub(crate) const VOTERS: [&str; 3] = ["a", "b", "c"];
+
+/// Returns the builder of a voter, or of another agent of these voters. A later name has a higher score.
+pub(crate) fn voter(group: &Group<AnyMessage>, name: &str, voters: [&str; 3]) -> BullyBuilder {
+    let score: i32 = name.bytes().map(i32::from).sum();
+    BullyAgent::builder(name)
+        .score(score)
+        .timings(Timings::lan())
+        .quorum(voters)
+        .clock(VirtualClock::new())
+        .store(MemoryStore::new())
+        .join(group)
+}
+
+/// Starts three voters.
 pub(crate) fn three_voters() -> [BullyHandle; 3] {
-    let (group, names) = (Group::new("jobs").unwrap(), ["a", "b", "c"]);
-    names.map(|name| {
-        let agent = BullyAgent::builder(name).score(1).quorum(names);
-        let agent = agent.clock(VirtualClock::new()).store(MemoryStore::new());
-        agent.timings(Timings::lan()).join(&group).start().unwrap()
-    })
+    let group = Group::new("jobs").unwrap();
+    VOTERS.map(|name| voter(&group, name, VOTERS).start().unwrap())
 }
 
 /// The lines that a test has noted.
@@ -114,6 +136,35 @@ impl Handler<MembersChanged> for Scribe {
     type Result = ();
     fn handle(&mut self, _: MembersChanged, _: &mut Context<Self>) {
         self.0.add("members changed");
+    }
+}
+
+/// An actor that does nothing, and ends on demand.
+pub(crate) struct Idle;
+
+impl Actor for Idle {
+    type Context = Context<Self>;
+}
+
+impl Handler<Notice> for Idle {
+    type Result = ();
+    fn handle(&mut self, _: Notice, _: &mut Context<Self>) {}
+}
+
+#[derive(Message)]
+#[rtype(result = "()")]
+pub(crate) enum End {
+    Stop,
+    Panic,
+}
+
+impl Handler<End> for Idle {
+    type Result = ();
+    fn handle(&mut self, how: End, ctx: &mut Context<Self>) {
+        match how {
+            End::Stop => ctx.stop(),
+            End::Panic => resume_unwind(Box::new("a bug in the actor")),
+        }
     }
 }
 

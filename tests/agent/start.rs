@@ -1,21 +1,23 @@
 //! The checks before an agent starts, and the arbiter of the agent.
 
-use std::{sync::mpsc, time::Duration};
+use std::{
+    sync::{Arc, mpsc},
+    time::Duration,
+};
 
-use actix::{Arbiter, ArbiterHandle, System, clock};
+use actix::{Arbiter, System, clock};
 use actix_bully::{
     Group,
     agent::{Agent, BullyAgent, ElectionArbiter, StartError},
     group::{GroupError, Holder, JoinError},
     protocol::{IdError, Timings},
     register::MemoryRegister,
-    store::{Generation, Saving, StoreError, TermStore},
     testkit::VirtualClock,
 };
 
 use crate::{
     stage::{MS, Stage, id, play, settle},
-    taken_over::TakenOver,
+    term_store::TestStore,
     toy::{Script, Toy},
 };
 
@@ -90,7 +92,7 @@ fn two_groups_of_one_name_that_do_not_know_each_other_are_refused() {
 fn a_record_counts_that_was_saved_until_the_store_was_taken_over() {
     play(async {
         let stage = Stage::new();
-        let toy = Toy::builder("toy", &stage).store(TakenOver::new(7));
+        let toy = Toy::builder("toy", &stage).store(TestStore::taken_over(7));
         let _toy = toy.start().unwrap();
         settle().await;
         let born = stage.inputs.take().swap_remove(0);
@@ -98,40 +100,26 @@ fn a_record_counts_that_was_saved_until_the_store_was_taken_over() {
     });
 }
 
-/// A store whose arbiter stops while the store is opened.
-#[derive(Debug)]
-struct Last(ArbiterHandle);
-
-impl TermStore<u32> for Last {
-    fn begin(&self) -> Result<Generation, StoreError> {
-        self.0.stop();
-        let began = clock::Instant::now();
-        while self.0.alive() {
-            assert!(
-                began.elapsed() < Duration::from_secs(10),
-                "the arbiter goes on"
-            );
-            std::thread::yield_now();
-        }
-        Ok(Generation::new(1))
-    }
-    fn load(&self) -> Result<Option<u32>, StoreError> {
-        Ok(None)
-    }
-    fn save(&self, _: Generation, _: u32) -> Saving {
-        Box::pin(std::future::ready(Ok(())))
-    }
-    fn is_volatile(&self) -> bool {
-        true
-    }
-}
-
 #[test]
 fn an_agent_whose_arbiter_stops_while_it_is_started_leaves_no_member_behind() {
     System::new().block_on(async {
         let stage = Stage::new();
         let arbiter = Arbiter::new();
-        let toy = Toy::builder("toy", &stage).store(Last(arbiter.handle()));
+        let handle = arbiter.handle();
+        let stops = move |_: &_| {
+            handle.stop();
+            let began = clock::Instant::now();
+            while handle.alive() {
+                let is_late = began.elapsed() > Duration::from_secs(10);
+                assert!(!is_late, "the arbiter goes on");
+                std::thread::yield_now();
+            }
+        };
+        let store = TestStore {
+            at_begin: Some(Arc::new(stops)),
+            ..TestStore::default()
+        };
+        let toy = Toy::builder("toy", &stage).store(store);
         let refused = toy.start_in_arbiter(&arbiter.handle()).unwrap_err();
         assert!(matches!(refused, StartError::NoArbiter), "{refused:?}");
         assert!(stage.group.members().get(&id("toy")).is_none());

@@ -4,10 +4,7 @@ use std::{
     io,
     sync::{
         Arc, Mutex,
-        atomic::{
-            AtomicBool, AtomicUsize,
-            Ordering::{Relaxed, SeqCst},
-        },
+        atomic::{AtomicBool, AtomicUsize, Ordering::SeqCst},
     },
 };
 
@@ -47,7 +44,7 @@ pub(crate) enum FailedRemoval {
     Hanging,
 }
 
-/// A store with the entries of a test. It counts questions, and fails on demand.
+/// A store with the entries of a test. It counts questions about marks, and fails on demand.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Store {
     pub(crate) inner: MemoryRegister,
@@ -61,11 +58,8 @@ pub(crate) struct Store {
     pub(crate) has_no_room_for_marks: Arc<AtomicBool>,
     pub(crate) asked_for_marks: Arc<AtomicUsize>,
     pub(crate) tells: bool,
-    pub(crate) asked: Arc<AtomicUsize>,
     pub(crate) is_down: Arc<AtomicBool>,
     pub(crate) takes_no_writes: Arc<AtomicBool>,
-    /// Whether the next write is done and its answer is lost.
-    pub(crate) loses_answer: Arc<AtomicBool>,
     /// Whether the next write is neither done nor answered.
     pub(crate) swallows_write: Arc<AtomicBool>,
     /// Whether each reading fails because another program wrote the entry.
@@ -90,12 +84,7 @@ impl Store {
         self.is_down.store(is_cut, SeqCst);
     }
 
-    pub(crate) fn asked(&self) -> usize {
-        self.asked.swap(0, Relaxed)
-    }
-
     async fn wait(&self) -> Result<(), RegisterError> {
-        self.asked.fetch_add(1, Relaxed);
         while self.hangs.load(SeqCst) {
             clock::sleep(MS(10)).await;
         }
@@ -165,9 +154,6 @@ impl Register for Store {
             let swap = store.inner.swap(&key, expected.as_ref(), value).await?;
             if let (Swap::Done(_), Some(record)) = (&swap, record) {
                 store.written.lock().unwrap().push(record);
-            }
-            if store.loses_answer.swap(false, SeqCst) {
-                return Err(RegisterError::unknown(io::Error::other("it is lost")));
             }
             Ok(swap)
         })

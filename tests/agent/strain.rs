@@ -1,24 +1,22 @@
 //! An agent notices that its thread stands still or that its disk is slow. A wait for a record does not count as a
 //! standstill.
 
-use std::{sync::Arc, time::Duration};
+use std::sync::Arc;
 
 use actix::clock;
 use actix_bully::{
     Group,
-    agent::{BullyAgent, Diagnosis, Finding},
+    agent::{Diagnosis, Finding},
     elections::bully::Preemption,
-    protocol::Timings,
-    store::{Generation, MemoryStore, Saving, StoreError, TermStore},
-    testkit::{FaultyStore, VirtualClock},
+    store::MemoryStore,
+    testkit::FaultyStore,
 };
 
 use crate::{
-    stage::{MS, Stage, play, three_voters},
+    stage::{MS, Stage, VOTERS, play, three_voters, voter},
+    term_store::TestStore,
     toy::{Act, Toy},
 };
-
-const NAMES: [&str; 3] = ["a", "b", "c"];
 
 fn stalls(diagnosis: &Diagnosis) -> bool {
     let is_one = |finding: &Finding| matches!(finding, Finding::Stalls { .. });
@@ -45,45 +43,21 @@ fn an_agent_whose_thread_stood_still_says_for_how_long_for_a_minute() {
     });
 }
 
-/// A store whose disk takes 97 ms for a write when it is measured.
-#[derive(Debug)]
-struct Measured<S>(S);
-
-impl<D, S: TermStore<D>> TermStore<D> for Measured<S> {
-    fn begin(&self) -> Result<Generation, StoreError> {
-        self.0.begin()
-    }
-
-    fn load(&self) -> Result<Option<D>, StoreError> {
-        self.0.load()
-    }
-
-    fn save(&self, by: Generation, record: D) -> Saving {
-        self.0.save(by, record)
-    }
-
-    fn is_volatile(&self) -> bool {
-        self.0.is_volatile()
-    }
-
-    fn probe(&self) -> Option<Duration> {
-        Some(MS(97))
-    }
-}
-
 #[test]
 fn the_disk_of_the_next_leader_is_measured_each_minute_and_it_waits_with_a_slow_one() {
     play(async {
         let group = Group::new("jobs").unwrap();
-        let start = |name, score| {
-            let agent = BullyAgent::builder(name).score(score).quorum(NAMES);
-            let agent = agent.preemption(Preemption::Never).timings(Timings::lan());
-            let agent = agent.clock(VirtualClock::new()).join(&group);
-            agent.store(Measured(MemoryStore::new())).start().unwrap()
+        let start = |name| {
+            let agent = voter(&group, name, VOTERS).preemption(Preemption::Never);
+            let store = TestStore {
+                measured: Some(MS(97)),
+                ..TestStore::default()
+            };
+            agent.store(store).start().unwrap()
         };
-        let [_a, b] = [start("a", 1), start("b", 2)];
+        let [_a, b] = [start("a"), start("b")];
         clock::sleep(MS(5_000)).await;
-        let c = start("c", 3);
+        let c = start("c");
         clock::sleep(MS(65_000)).await;
         assert_eq!(c.diagnosis().measured.write, MS(97));
         assert!(b.is_leader(), "and writes no probe");

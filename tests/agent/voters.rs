@@ -6,25 +6,17 @@ use actix::clock;
 use actix_bully::{
     Group,
     agent::{BullyAgent, BullyBuilder, BullyHandle, Finding, VotersError},
-    protocol::{ChangeError, Contact, MemberKind, NewVoter, Timings},
+    protocol::{ChangeError, Contact, MemberKind, NewVoter},
     store::MemoryStore,
-    testkit::{Inject, VirtualClock},
+    testkit::Inject,
 };
 
-use crate::stage::{MS, id, play};
+use crate::stage::{MS, VOTERS, id, play, until, voter};
 
 const LIMIT: Duration = Duration::from_secs(10);
-const NAMES: [&str; 3] = ["a", "b", "c"];
 
 fn agent(name: &str, group: &Group) -> BullyBuilder {
-    let score: i32 = name.bytes().map(i32::from).sum();
-    BullyAgent::builder(name)
-        .score(score)
-        .timings(Timings::lan())
-        .quorum(NAMES)
-        .clock(VirtualClock::new())
-        .store(MemoryStore::new())
-        .join(group)
+    voter(group, name, VOTERS)
 }
 
 fn learner(name: &str, group: &Group) -> BullyHandle {
@@ -33,7 +25,7 @@ fn learner(name: &str, group: &Group) -> BullyHandle {
 
 /// Starts three voters, and waits until the last one leads.
 async fn three(group: &Group) -> Vec<BullyHandle> {
-    let agents: Vec<_> = NAMES
+    let agents: Vec<_> = VOTERS
         .iter()
         .map(|name| agent(name, group).start().unwrap())
         .collect();
@@ -47,15 +39,6 @@ fn leads(agents: &[BullyHandle]) -> Option<String> {
     let leader = leaders.next()?;
     assert_eq!(leaders.next().map(BullyHandle::id), None, "two lead");
     Some(leader.id().to_string())
-}
-
-async fn until(is_so: impl Fn() -> bool) {
-    let wait = async {
-        while !is_so() {
-            clock::sleep(MS(1)).await;
-        }
-    };
-    assert!(clock::timeout(LIMIT, wait).await.is_ok(), "it never is so");
 }
 
 fn new(name: &str) -> NewVoter {
@@ -158,7 +141,7 @@ fn agents_of_two_configured_epochs_are_told_by_both_and_no_second_agent_leads() 
         let of = |name: &str, epoch, voters: [&str; 3]| {
             agent(name, &group).quorum(voters).epoch(epoch).start()
         };
-        let older = NAMES.map(|name| of(name, 1, NAMES).unwrap());
+        let older = VOTERS.map(|name| of(name, 1, VOTERS).unwrap());
         until(|| leads(&older) == Some("c".to_owned())).await;
         let newer = of("d", 2, ["c", "d", "e"]).unwrap();
         clock::sleep(LIMIT).await;
@@ -171,7 +154,7 @@ fn agents_of_two_configured_epochs_are_told_by_both_and_no_second_agent_leads() 
             theirs: 1,
             mine: 2,
         };
-        assert_eq!(ours.findings[..3], NAMES.map(behind), "{ours}");
+        assert_eq!(ours.findings[..3], VOTERS.map(behind), "{ours}");
         let later = Finding::ListOlder {
             node: "d".to_owned(),
             theirs: 2,

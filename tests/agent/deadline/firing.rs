@@ -1,12 +1,12 @@
 //! A deadline fires at the instant that was set last, in every place where it can be set.
 
 use actix::prelude::*;
-use actix_bully::supervisor::Deadline;
+use actix_bully::supervisor::{Deadline, Guardian};
 
 use crate::common::virtual_system;
 use crate::deadline::watch::{FROM, OnFire, Set, Step, Watch, ms, soon};
 
-use Step::{Clear, Pass, SetIn};
+use Step::{Crash, Pass, SetIn};
 
 /// Runs a watch, and returns the times at which its deadline fired.
 fn fired(on_fire: OnFire, body: impl AsyncFnOnce(Addr<Watch>, Deadline)) -> Vec<u128> {
@@ -71,6 +71,26 @@ fn a_deadline_set_with_another_actors_context_fires_in_time() {
     assert_eq!(at, [30]);
 }
 
+/// The deadline of a crashed incarnation is dropped with the futures of the incarnation.
+#[test]
+fn a_deadline_of_a_crashed_incarnation_does_not_fire_in_the_next_one() {
+    let at = virtual_system().block_on(async {
+        let watch = Watch::new(OnFire::Nothing);
+        let (fired, deadline) = (watch.fired.clone(), watch.deadline.clone());
+        let addr = Guardian::builder(0).start(|_| watch);
+        for step in [Pass(10), SetIn(200), Crash, Pass(50)] {
+            step.take(&addr, &deadline).await;
+        }
+        assert_eq!(deadline.get(), Some(soon(150)));
+        ms(100).await;
+        assert_eq!(deadline.get(), None);
+        deadline.set(soon(70));
+        ms(1_000).await;
+        fired.take()
+    });
+    assert_eq!(at, [230], "set after the restart, by the same `Deadline`");
+}
+
 /// An actor that sets the deadline of another actor.
 struct Stranger(Deadline);
 
@@ -118,7 +138,7 @@ fn however_it_is_moved_it_fires_at_the_instant_set_last() {
                 match FROM.get(place) {
                     Some(&from) => watch.do_send(Set(from, after)),
                     None if place == 8 => deadline.set(soon(after)),
-                    None => watch.do_send(Clear),
+                    None => watch.do_send(Step::Clear),
                 }
             }
             ms(1_000).await;

@@ -4,6 +4,5 @@
 //! `watch.rs` has the actor. Each other file has the tests of one question.
 
 mod firing;
-mod restarts;
 mod wakes;
 mod watch;

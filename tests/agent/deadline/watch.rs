@@ -1,6 +1,7 @@
 //! An actor with one deadline. A test chooses the place where the actor sets the deadline.
 
 use std::cell::RefCell;
+use std::panic::resume_unwind;
 use std::rc::Rc;
 use std::time::Duration;
 
@@ -78,6 +79,8 @@ impl Actor for Watch {
         Running::Continue
     }
 }
+
+impl Supervised for Watch {}
 
 /// The place in which the deadline is set.
 #[derive(Clone, Copy, Debug)]
@@ -167,7 +170,7 @@ impl Handler<Call> for Watch {
     }
 }
 
-/// A step of a test. The first three steps are messages with a plain handler, so that no other code touches the
+/// A step of a test. The first four steps are messages with a plain handler, so that no other code touches the
 /// actor's items.
 #[derive(Clone, Copy, Message)]
 #[rtype(result = "()")]
@@ -175,6 +178,7 @@ pub(crate) enum Step {
     Set(u64),
     SetIn(u64),
     Clear,
+    Crash,
     /// Sets the deadline outside of the actor.
     Outside(u64),
     Pass(u64),
@@ -188,6 +192,7 @@ impl Handler<Step> for Watch {
             Step::Set(after) | Step::Outside(after) => self.deadline.set(soon(after)),
             Step::SetIn(after) => self.deadline.set_in(ctx, soon(after)),
             Step::Clear => self.deadline.clear(),
+            Step::Crash => resume_unwind(Box::new("injected")),
             Step::Pass(_) => {}
         }
     }
@@ -199,6 +204,7 @@ impl Step {
             Self::Outside(after) => deadline.set(soon(after)),
             Self::Pass(time) => ms(time).await,
             Self::Set(_) | Self::SetIn(_) | Self::Clear => watch.send(self).await.unwrap(),
+            Self::Crash => watch.do_send(self),
         }
     }
 }

@@ -2,6 +2,7 @@
 
 use std::{
     future::{pending, ready},
+    panic::resume_unwind,
     sync::mpsc,
     time::Duration,
 };
@@ -104,51 +105,6 @@ fn the_clock_of_the_agent_counts_and_a_lease_that_ended_in_a_suspend_is_no_stall
     }
 }
 
-/// An actor that notes its progress `ticks` times. The singleton checks the progress.
-struct Ticker {
-    leader: LeaderGuard,
-    ticks: u32,
-    fails_after: Option<Duration>,
-}
-
-impl Actor for Ticker {
-    type Context = Context<Self>;
-    fn started(&mut self, ctx: &mut Context<Self>) {
-        let progress = self.leader.progress();
-        ctx.run_interval(MS(90), move |actor, _| {
-            if actor.ticks > 0 {
-                actor.ticks -= 1;
-                progress.note();
-            }
-        });
-        if let Some(after) = self.fails_after {
-            ctx.run_later(after, |_, _| std::panic::resume_unwind(Box::new("a bug")));
-        }
-    }
-}
-
-#[test]
-fn a_singleton_whose_actor_notes_nothing_hands_over() {
-    play_toy(async |stage, toy, _| {
-        let builder = Singleton::builder(&toy, |leader| Ticker {
-            leader,
-            ticks: 10,
-            fails_after: None,
-        });
-        let builder = builder.progress_within(MS(100));
-        let _singleton = builder.start_without_handler().unwrap();
-        stage.prompt(&toy, &[Act::Acquire(1)]).await;
-        stage.inputs.take();
-        clock::sleep(MS(990)).await;
-        assert!(toy.is_leader());
-        clock::sleep(MS(20)).await;
-        // The singleton stops the actor as actix does, so the actor ends at once.
-        assert_eq!(stage.inputs.take(), ["toy.1 step down", "toy.1 drained"]);
-        assert_eq!(toy.current().work_stalls, 1);
-        assert!(!toy.is_leader());
-    });
-}
-
 #[test]
 fn work_that_is_stuck_is_dropped_at_the_limit_and_another_agent_works() {
     play(async {
@@ -183,19 +139,29 @@ fn work_that_is_stuck_is_dropped_at_the_limit_and_another_agent_works() {
     });
 }
 
+/// An actor that notes its progress, and panics after 450 ms. The singleton checks the progress.
+struct Ticker(LeaderGuard);
+
+impl Actor for Ticker {
+    type Context = Context<Self>;
+    fn started(&mut self, ctx: &mut Context<Self>) {
+        let progress = self.0.progress();
+        ctx.run_interval(MS(90), move |_, _| progress.note());
+        let panics = |_: &mut Self, _: &mut Context<Self>| resume_unwind(Box::new("a bug"));
+        ctx.run_later(MS(450), panics);
+    }
+}
+
 #[test]
 fn an_actor_that_backs_off_after_a_panic_is_not_late() {
     play_toy(async |stage, toy, _| {
-        let builder = Singleton::builder(&toy, |leader| Ticker {
-            leader,
-            ticks: 1_000,
-            fails_after: Some(MS(450)),
-        });
         let policy = RestartPolicy::builder().backoff_base(Duration::from_secs(2));
         let policy = policy.window(Duration::from_secs(60)).build().unwrap();
-        let builder = builder.on_panic(OnPanic::RestartOrStepDown(policy));
-        let builder = builder.progress_within(MS(100));
-        let singleton = builder.start_without_handler().unwrap();
+        let singleton = Singleton::builder(&toy, Ticker)
+            .on_panic(OnPanic::RestartOrStepDown(policy))
+            .progress_within(MS(100))
+            .start_without_handler()
+            .unwrap();
         stage.prompt(&toy, &[Act::Acquire(1)]).await;
         clock::sleep(Duration::from_secs(3)).await;
         assert_eq!(singleton.status().panics, 2);

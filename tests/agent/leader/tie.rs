@@ -1,8 +1,8 @@
 //! An agent that is tied to an actor: after the end of the actor the agent is not eligible.
 
-use std::{panic::resume_unwind, time::Duration};
+use std::time::Duration;
 
-use actix::{Actor, ActorContext, Addr, Context, Handler, Message, clock};
+use actix::{Actor, Addr, Context, clock};
 use actix_bully::{
     agent::{CommandError, ElectionHandle},
     protocol::Score,
@@ -10,37 +10,13 @@ use actix_bully::{
 };
 
 use crate::{
-    stage::{MS, Stage, id, play, play_toy, settle},
+    stage::{End, Idle, MS, Stage, id, play, play_toy, settle},
     toy::{Act, Toy},
 };
 
-/// The actor of the application.
-struct Database;
-
-impl Actor for Database {
-    type Context = Context<Self>;
-}
-
-#[derive(Message)]
-#[rtype(result = "()")]
-enum End {
-    Stop,
-    Panic,
-}
-
-impl Handler<End> for Database {
-    type Result = ();
-    fn handle(&mut self, how: End, ctx: &mut Context<Self>) {
-        match how {
-            End::Stop => ctx.stop(),
-            End::Panic => resume_unwind(Box::new("a bug in the database")),
-        }
-    }
-}
-
 /// Starts an agent with the score 7 and an actor, and ties the agent to the actor.
-fn tied() -> (Stage, ElectionHandle<Toy>, Addr<Database>) {
-    let (stage, database) = (Stage::new(), Database.start());
+fn tied() -> (Stage, ElectionHandle<Toy>, Addr<Idle>) {
+    let (stage, database) = (Stage::new(), Idle.start());
     let toy = Toy::builder("toy", &stage).score(7).start().unwrap();
     toy.tie_to(&database).unwrap();
     (stage, toy, database)
@@ -79,7 +55,7 @@ fn an_agent_whose_actor_is_gone_withdraws_and_gets_its_score_back_with_the_next_
             assert!(toy.current().tie_broken);
             assert_eq!(score_of(&stage), None, "the group knows it");
 
-            let next = Database.start();
+            let next = Idle.start();
             toy.tie_to(&next).unwrap();
             settle().await;
             assert_eq!(told(&stage), ["toy.1 score true"]);
@@ -120,7 +96,7 @@ fn a_tie_outlasts_a_crash_of_the_agent_whether_it_holds_or_not() {
 
 #[test]
 fn a_tie_keeps_no_actor_alive() {
-    struct Quiet(Addr<Database>);
+    struct Quiet(Addr<Idle>);
     impl Actor for Quiet {
         type Context = Context<Self>;
         fn stopped(&mut self, _: &mut Context<Self>) {
@@ -130,7 +106,7 @@ fn a_tie_keeps_no_actor_alive() {
     play(async {
         let stage = Stage::new();
         let toy = Toy::builder("toy", &stage).score(7).start().unwrap();
-        let seen = Database.start();
+        let seen = Idle.start();
         let quiet = Quiet(seen.clone()).start();
         toy.tie_to(&quiet).unwrap();
         look().await;
@@ -148,7 +124,7 @@ fn a_tie_keeps_no_actor_alive() {
 #[test]
 fn an_agent_that_has_ended_is_tied_to_nothing() {
     play_toy(async |stage, toy, _| {
-        let database = Database.start();
+        let database = Idle.start();
         toy.tie_to(&database).unwrap();
         stage.prompt(&toy, &[Act::Acquire(1)]).await;
         toy.leave(MS(100)).await.unwrap();

@@ -24,7 +24,7 @@ use futures::StreamExt;
 
 use crate::{
     stage::{MS, id, play},
-    store::{FailedRemoval, Lists, Store},
+    store::{FailedRemoval, Store},
 };
 
 fn agent(name: &str, register: impl Register + 'static) -> BullyHandle {
@@ -221,26 +221,6 @@ fn two_processes_of_one_name_are_told_of_at_both_and_a_restart_is_not() {
         other.leave(MS(500)).await.unwrap();
         clock::sleep(Duration::from_secs(200)).await;
         assert!(!twice(&holder));
-    });
-}
-
-#[test]
-fn a_store_that_hangs_does_not_hold_a_command_up_for_longer_than_it_may_take() {
-    play(async {
-        let store = Store {
-            lists: Lists::Hanging,
-            ..Store::default()
-        };
-        let leader = agent("a", store);
-        leader.wait_for_leader(MS(5_000)).await.unwrap();
-        let begun = clock::Instant::now();
-        let order = Order::new(step_down(None)).within(MS(50));
-        let outcome = Operated::new(&leader).carry_out(order).await;
-        assert!(
-            begun.elapsed() <= MS(60),
-            "{:?}: {outcome}",
-            begun.elapsed()
-        );
     });
 }
 

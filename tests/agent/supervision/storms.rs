@@ -8,62 +8,24 @@ use std::task::Poll;
 use std::time::Duration;
 
 use actix::prelude::*;
-use actix_bully::supervisor::{RestartPolicy, RestartPolicyBuilder};
+use actix_bully::supervisor::RestartPolicy;
 use futures::future::join_all;
 
 use crate::common::virtual_system;
 use crate::supervision::probe::{Fault, Mail, Moment, Plan, Probe, poison};
 use crate::supervision::stage::{Noted, ms, three_restarts};
 
-/// Returns a policy of `max_restarts` within an hour, each after `backoff` milliseconds.
-fn stubborn(max_restarts: usize, backoff: u64) -> RestartPolicyBuilder {
-    let backoff = Duration::from_millis(backoff);
-    let policy = RestartPolicy::builder().max_restarts(max_restarts);
-    policy
-        .window(Duration::from_secs(3_600))
-        .backoff_base(backoff)
-        .backoff_max(backoff)
-}
-
-/// Runs `body` beside a probe, and returns the noted lines with this word.
-fn run(policy: RestartPolicy, word: &str, body: impl AsyncFnOnce(Addr<Probe>)) -> Vec<String> {
-    virtual_system().block_on(async {
-        let (trace, noted) = Noted::new();
-        let child = trace.guarded(policy, || ());
-        body(child.start(|_| Probe::new(trace.clone(), &[]))).await;
-        ms(1).await;
-        lines_with(&noted, word)
-    })
-}
-
 fn lines_with(noted: &Noted, word: &str) -> Vec<String> {
     let lines = noted.take().into_iter();
     lines.filter(|line| line.contains(word)).collect()
 }
 
-/// Returns the lines of the messages with these numbers, all at 100 ms in the second incarnation.
-fn mail_at_100(numbers: std::ops::Range<u32>) -> Vec<String> {
-    let line = |number| format!("100 i1 mail {number}");
-    numbers.map(line).collect()
-}
-
-#[test]
-fn each_panic_costs_one_message_and_mail_between_them_is_delivered_once_and_in_order() {
-    let policy = stubborn(50, 10).build().unwrap();
-    let mail = run(policy, "mail", async |addr| {
-        for number in 0..50 {
-            addr.do_send(Mail(number));
-            addr.do_send(poison());
-        }
-        assert_eq!(addr.send(Mail(50)).await, Ok(50));
-    });
-    let line = |number: u32| format!("{} i{number} mail {number}", number * 10);
-    assert_eq!(mail, (0..=50).map(line).collect::<Vec<_>>());
-}
-
 #[test]
 fn a_panic_while_the_queue_is_full_loses_nothing_of_it() {
-    let mut delivered = run(three_restarts().build().unwrap(), "mail", async |addr| {
+    virtual_system().block_on(async {
+        let (trace, noted) = Noted::new();
+        let child = trace.guarded(three_restarts().build().unwrap(), || ());
+        let addr = child.start(|_| Probe::new(trace.clone(), &[]));
         assert!(addr.try_send(poison()).is_ok());
         let mut accepted = 0;
         while addr.try_send(Mail(accepted)).is_ok() {
@@ -73,11 +35,17 @@ fn a_panic_while_the_queue_is_full_loses_nothing_of_it() {
         // The mailbox is full. The following senders wait until the next incarnation has handled messages of the queue.
         let waiting = join_all((accepted..accepted + 40).map(|number| addr.send(Mail(number))));
         assert_eq!(waiting.await, vec![Ok(1); 40]);
+        ms(1).await;
+        let mut delivered = lines_with(&noted, "mail");
+        let queued: Vec<_> = delivered.drain(..15).collect();
+        let lines = |numbers: std::ops::Range<u32>| {
+            let line = |number| format!("100 i1 mail {number}");
+            numbers.map(line).collect::<Vec<_>>()
+        };
+        assert_eq!(queued, lines(0..15), "what was queued, in order");
+        delivered.sort();
+        assert_eq!(delivered, lines(15..55), "what waited, each once");
     });
-    let queued: Vec<_> = delivered.drain(..15).collect();
-    assert_eq!(queued, mail_at_100(0..15), "what was queued, in order");
-    delivered.sort();
-    assert_eq!(delivered, mail_at_100(15..55), "what waited, each once");
 }
 
 /// The policy has no backoff, and gives the child up after 1,001 failures.
@@ -90,7 +58,9 @@ fn a_child_that_always_fails_does_not_hold_up_its_neighbours() {
         ("stops in started", stops.collect::<Vec<Plan>>()),
         ("panics in restarting", panics.collect()),
     ] {
-        let policy = stubborn(1_000, 0).restart_on_stop().build().unwrap();
+        let policy = RestartPolicy::builder().max_restarts(1_000);
+        let policy = policy.window(Duration::from_secs(3_600)).restart_on_stop();
+        let policy = policy.backoff_base(Duration::ZERO).build().unwrap();
         virtual_system().block_on(async {
             let (trace, noted) = Noted::new();
             let turns = Rc::new(Cell::new(0));

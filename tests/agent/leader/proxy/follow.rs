@@ -13,35 +13,6 @@ use super::kit::{Job, SOON, Scene, Worker, settle};
 use crate::stage::{MS, play};
 
 #[test]
-fn messages_wait_for_a_leader_and_reach_it_in_order() {
-    play(async {
-        let scene = Scene::new();
-        let [a, b] = [scene.host("a", 1), scene.host("b", 2)];
-        for number in 0..10 {
-            a.jobs.do_send(Job(number));
-            b.jobs.do_send(Job(100 + number));
-        }
-        assert_eq!(scene.take(), []);
-        settle().await;
-        assert!(b.agent.is_leader());
-        let done = scene.take();
-        assert!(done.iter().all(|(at, _)| at == "b"), "{done:?}");
-        let of = |range: std::ops::Range<u64>| {
-            let numbers = done.iter().map(|(_, number)| *number);
-            numbers
-                .filter(|n| range.contains(n))
-                .eq(range.start..range.start + 10)
-        };
-        assert!(of(0..100) && of(100..200), "{done:?}");
-        assert_eq!(a.jobs.send(Job(7), SOON).await.unwrap(), "b did 7");
-        assert_eq!(b.jobs.send(Job(8), SOON).await.unwrap(), "b did 8");
-        settle().await;
-        assert_eq!(a.jobs.counts().delivered, 11);
-        assert_eq!((a.jobs.counts().waiting, b.jobs.counts().waiting), (0, 0));
-    });
-}
-
-#[test]
 fn a_recipient_of_it_goes_the_same_way() {
     play(async {
         let scene = Scene::new();

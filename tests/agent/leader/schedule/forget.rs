@@ -40,6 +40,10 @@ async fn twenty_minutes(store: &Store) {
     for (schedule, days) in [("old", 31), ("recent", 29), ("x", 31)] {
         store.put(&key(schedule), mark(schedule, days)).await;
     }
+    // These entries are something else: one is the mark of another schedule, and one belongs to another cluster.
+    store.put(&key("other"), mark("old", 31)).await;
+    let foreign = mark("foreign", 31).replace("default", "bank");
+    store.put(&key("foreign"), foreign).await;
     let agent = BullyAgent::builder("a")
         .timings(Timings::default())
         .lease(store.clone())
@@ -58,7 +62,9 @@ async fn twenty_minutes(store: &Store) {
         has(store, "recent").await,
         "the mark of \"recent\" is removed"
     );
-    assert!(has(store, "x").await, "it runs");
+    for kept in ["x", "other", "foreign"] {
+        assert!(has(store, kept).await, "{kept}");
+    }
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! Marks in the store of a lease that fail, or that no task keeps any more: the agent reports this, and recovers.
 
-use std::{sync::atomic::Ordering::SeqCst, time::Duration};
+use std::sync::atomic::Ordering::SeqCst;
 
 use actix::{Arbiter, System, clock};
 use actix_bully::{
@@ -13,7 +13,7 @@ use actix_bully::{
 
 use super::kit::{begin, every_second, found, noting};
 use crate::{
-    stage::{Log, MS, play},
+    stage::{Log, MS, play, until},
     store::{Store, agent, group},
 };
 
@@ -123,14 +123,4 @@ fn the_marks_go_on_when_the_arbiter_of_their_task_has_ended() {
         until(|| second.status().begun > before + 3).await;
         agent.leave(MS(5_000)).await.unwrap();
     });
-}
-
-async fn until(is_so: impl Fn() -> bool) {
-    let waited = async {
-        while !is_so() {
-            clock::sleep(MS(5)).await;
-        }
-    };
-    let waited = clock::timeout(Duration::from_secs(60), waited).await;
-    assert!(waited.is_ok(), "it never happens");
 }

@@ -14,7 +14,7 @@ use actix_bully::{
 use super::kit::{DAWN, SECOND, begin, every_second, found, noting};
 use crate::{
     stage::{Log, MS, id, play_toy, settle},
-    taken_over::TakenOver,
+    term_store::TestStore,
     toy::{Act, Toy},
 };
 
@@ -123,7 +123,7 @@ fn a_mark_ahead_of_the_clock_is_told_until_its_time_has_come() {
 fn marks_count_that_were_saved_until_the_store_was_taken_over() {
     play_toy(async |stage, toy, _| {
         let schedules = toy.schedules().clock(VirtualWallClock::new(DAWN));
-        let store = TakenOver::new(ahead_record());
+        let store = TestStore::taken_over(ahead_record());
         schedules.store(store).start().unwrap();
         every_second(&toy, Misfire::Skip, noting(&Log::default(), Duration::ZERO));
         stage.prompt(&toy, &[Act::Acquire(1)]).await;

@@ -1,15 +1,12 @@
 //! Hand-overs wait for the actor, up to their limit. An actor that stops has done its work.
 
 use actix::{clock, prelude::*};
-use actix_bully::{
-    agent::LeaderGuard,
-    leader::{Singleton, SingletonState},
-};
+use actix_bully::{agent::LeaderGuard, leader::Singleton};
 
 use super::worker::{Do, WhenTold, work};
 use crate::{
-    stage::{Log, MS, Stage, play, play_toy, settle},
-    toy::{Act, Toy},
+    stage::{Log, MS, play_toy, settle},
+    toy::Act,
 };
 
 #[test]
@@ -31,28 +28,6 @@ fn a_hand_over_waits_until_the_actor_has_stopped() {
         assert_eq!(log.take(), end);
         assert_eq!(stage.inputs.take(), ["toy.1 drained"]);
         assert!(!toy.is_leader());
-    });
-}
-
-#[test]
-fn an_actor_that_stops_has_done_its_work_and_the_agent_steps_down() {
-    play(async {
-        let stage = Stage::new();
-        let builder = Toy::scripted("toy", &stage, |script| script.yields = false);
-        let toy = builder.start().unwrap();
-        let log = Log::default();
-        let singleton = work(&toy, &log, WhenTold::Stop);
-        stage.prompt(&toy, &[Act::Acquire(1)]).await;
-        stage.inputs.take();
-        singleton.addr().unwrap().do_send(Do::Stop);
-        clock::sleep(MS(1_100)).await;
-        assert_eq!(
-            log.take(),
-            ["started in 1@toy.1", "stopping", "stopped", "dropped in 1"]
-        );
-        assert_eq!(stage.inputs.take(), ["toy.1 step down", "toy.1 drained"]);
-        assert!(toy.is_leader(), "this machine does not yield");
-        assert_eq!(singleton.status().state, SingletonState::Waiting);
     });
 }
 

@@ -9,9 +9,9 @@ use actix_bully::{
     leader::{Singleton, SingletonState},
 };
 
-use super::worker::{Do, WhenTold, restarts, work, work_or};
+use super::worker::{Do, restarts, work_or};
 use crate::{
-    stage::{MS, play_toy, settle},
+    stage::{MS, play_toy},
     toy::Act,
 };
 
@@ -97,21 +97,5 @@ fn panics_in_the_factory_in_started_and_in_drop_are_contained() {
         assert_eq!((status.starts, status.panics), (2, 3));
         assert_eq!(singleton.status().state, SingletonState::Waiting);
         assert!(!toy.is_leader());
-    });
-}
-
-#[test]
-fn a_panic_while_the_agent_steps_down_lets_the_successor_in() {
-    play_toy(async |stage, toy, log| {
-        let singleton = work(&toy, &log, WhenTold::Ignore);
-        stage.prompt(&toy, &[Act::Acquire(1)]).await;
-        toy.step_down(None).unwrap();
-        settle().await;
-        stage.inputs.take();
-        singleton.addr().unwrap().do_send(Do::Panic);
-        settle().await;
-        assert_eq!(stage.inputs.take(), ["toy.1 drained"]);
-        clock::sleep(Duration::from_secs(1)).await;
-        assert_eq!(singleton.status().starts, 1, "none is started meanwhile");
     });
 }

@@ -17,7 +17,6 @@ use crate::stage::Log;
 pub(super) enum WhenTold {
     Stop,
     StopAfter(Duration),
-    Ignore,
 }
 
 pub(super) struct Worker {
@@ -64,7 +63,6 @@ impl Handler<SteppingDown> for Worker {
             WhenTold::StopAfter(time) => {
                 ctx.run_later(time, |_, ctx| ctx.stop());
             }
-            WhenTold::Ignore => {}
         }
     }
 }
@@ -74,16 +72,14 @@ impl Handler<SteppingDown> for Worker {
 #[rtype(result = "()")]
 pub(super) enum Do {
     Note(&'static str),
-    Stop,
     Panic,
 }
 
 impl Handler<Do> for Worker {
     type Result = ();
-    fn handle(&mut self, what: Do, ctx: &mut Context<Self>) {
+    fn handle(&mut self, what: Do, _: &mut Context<Self>) {
         match what {
             Do::Note(text) => self.log.add(text),
-            Do::Stop => ctx.stop(),
             // This panic prints no message.
             Do::Panic => resume_unwind(Box::new("a bug in the actor")),
         }
