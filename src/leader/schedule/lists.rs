@@ -253,7 +253,7 @@ mod tests {
         let before = lists.up_to(Term(2 << 40 | 1)).lists;
         assert_eq!(before.keys().copied().collect::<Vec<_>>(), [1, 2]);
 
-        // Nobody remembers the list of epoch 4, whose voters may have written something.
+        // No agent remembers the list of epoch 4, whose voters may have written something.
         lists.note(5, list("bcde"));
         assert!(!lists.is_all_read(&held("abcde"), term(Some(3))));
         assert!(lists.is_all_read(&held("abcde"), term(Some(5))));
