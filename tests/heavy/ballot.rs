@@ -13,9 +13,10 @@ use bully_classics::ballot::{Ballot, BallotConfig, BallotMessage, BallotRecord, 
 use bully_core::protocol::{Effect, Event, Round, Timings};
 
 use crate::{
+    limits::number,
     relative::ticks,
     rules::{Rules, Seen, name, position},
-    timed::World,
+    timed::{Bounds, World},
 };
 
 /// Rules of a ballot election for a model.
@@ -24,17 +25,16 @@ pub struct Ballots {
     config: Arc<BallotConfig>,
     /// Number of voters. They are the first agents; the other agents observe.
     voters: usize,
-    /// Whether the model also checks that at most one agent leads, which the election does not promise.
-    pub one_leader: bool,
     /// Last round of an incarnation that the model explores.
-    pub rounds: u8,
-    /// Highest number of a ballot that the model explores.
-    pub numbers: u8,
+    rounds: u8,
 }
 
+/// Highest number of a ballot that the model explores.
+const NUMBERS: u8 = 3;
+
 impl Ballots {
-    /// Returns the rules for `voters` voters. A round ends at a tick, or later by any time.
-    pub fn new(voters: usize, rounds: u8, numbers: u8) -> Self {
+    /// Returns the rules for `voters` voters and two rounds. A round ends at a tick, or later by any time.
+    pub fn new(voters: usize) -> Self {
         let timings = Timings::lan().to_builder().delay_bound(ticks(0.001));
         let config = BallotConfig {
             timings: timings.build().expect("only the delay is shorter"),
@@ -47,9 +47,7 @@ impl Ballots {
         Self {
             config: Arc::new(config),
             voters,
-            one_leader: false,
-            rounds,
-            numbers,
+            rounds: 2,
         }
     }
 }
@@ -129,6 +127,15 @@ impl Rules for Ballots {
     type Election = Ballot;
     type Ledger = Leaderships;
 
+    fn set(&mut self, _: &mut Bounds, name: &str, value: &'static str) -> bool {
+        match name {
+            "voters" => *self = Self::new(number(value)),
+            "rounds" => self.rounds = number(value),
+            _ => return false,
+        }
+        true
+    }
+
     fn config(&self) -> &Arc<BallotConfig> {
         &self.config
     }
@@ -177,15 +184,12 @@ impl Rules for Ballots {
                 .machine(agent)
                 .is_some_and(|machine| !machine.is_connected())
         };
-        if self.one_leader && world.believers().nth(1).is_some() {
-            return Some("at most one leads");
-        }
         let isolated = world.believers().any(is_alone).then_some("MajorityHeard");
         world.ledger.broken.or(isolated)
     }
 
     fn is_within(&self, ledger: &Leaderships) -> bool {
-        ledger.rounds <= self.rounds && ledger.numbers <= self.numbers
+        ledger.rounds <= self.rounds && ledger.numbers <= NUMBERS
     }
 }
 

@@ -16,9 +16,10 @@ use bully_core::{
 };
 
 use crate::{
+    limits::number,
     relative::ticks,
     rules::{Rules, name},
-    timed::World,
+    timed::{Bounds, World},
 };
 
 /// Rules of an ASTRA election for a model.
@@ -55,6 +56,13 @@ impl Rules for Astra {
     type Election = Machine;
     type Ledger = ();
 
+    fn set(&mut self, _: &mut Bounds, name: &str, value: &'static str) -> bool {
+        if name == "deadline" {
+            *self = Self::new(number(value));
+        }
+        name == "deadline"
+    }
+
     fn config(&self) -> &Arc<AstraConfig> {
         &self.config
     }
@@ -69,46 +77,23 @@ impl Rules for Astra {
     }
 }
 
-/// The default rules. Their timings are not in ticks: for models in which any timer may fire at any time.
+/// The default rules. Usually their timings are not in ticks: for models in which any timer may fire at any time.
 #[derive(Clone, Debug, Default)]
 pub struct Plain {
     config: Arc<BullyConfig>,
 }
 
-impl Rules for Plain {
-    type Election = Bully;
-    type Ledger = ();
-
-    fn config(&self) -> &Arc<BullyConfig> {
-        &self.config
-    }
-
-    fn memory(&self) -> Duration {
-        Duration::MAX
-    }
-
-    fn broken(&self, world: &World<Self>) -> Option<&'static str> {
-        broken(world)
-    }
-}
-
-/// The default rules in which no agent watches its leader, so that the world comes to rest.
-#[derive(Clone, Debug)]
-pub struct Unwatched {
-    config: Arc<BullyConfig>,
-}
-
-impl Unwatched {
-    /// Returns the rules with a deadline of `deadline` ticks. A message takes one tick at most, a step is two ticks,
-    /// and a cool-down is seven.
+impl Plain {
+    /// Returns the rules in which no agent watches its leader, so that the world comes to rest. A message takes one tick
+    /// at most, the deadline is three ticks, a step is two, and a cool-down is seven.
     ///
     /// # Panics
-    /// If `deadline` is below three.
-    pub fn new(deadline: u8) -> Self {
+    /// Never: the deadline is above twice the delay bound.
+    pub fn unwatched() -> Self {
         let timings = Timings::astra()
             .to_builder()
             .delay_bound(ticks(1.0))
-            .deadline(ticks(deadline.into()))
+            .deadline(ticks(3.0))
             .step(ticks(2.0))
             .build()
             .expect("the deadline is above twice the delay bound");
@@ -121,9 +106,13 @@ impl Unwatched {
             config: Arc::new(config),
         }
     }
+
+    fn is_watched(&self) -> bool {
+        self.config.timings.detector().is_some()
+    }
 }
 
-impl Rules for Unwatched {
+impl Rules for Plain {
     type Election = Bully;
     type Ledger = ();
 
@@ -131,12 +120,18 @@ impl Rules for Unwatched {
         &self.config
     }
 
-    /// The longest wait of the rules.
+    /// The longest wait of the rules, or any wait where the timings are not in ticks.
     fn memory(&self) -> Duration {
+        if self.is_watched() {
+            return Duration::MAX;
+        }
         self.config.timings.victory_wait()
     }
 
     fn broken(&self, world: &World<Self>) -> Option<&'static str> {
+        if self.is_watched() {
+            return broken(world);
+        }
         (world.is_at_rest() && !agree(world)).then_some("at rest all agree")
     }
 }
@@ -151,11 +146,11 @@ fn broken<R: Rules>(world: &World<R>) -> Option<&'static str> {
 /// Returns whether all agents that run follow the highest-ranked of them. An agent may have no leader before an
 /// election began, and after a crash: the agent that asked may have crashed, and the agents below it wait.
 fn agree<R: Rules>(world: &World<R>) -> bool {
-    let living = || (0..world.len()).filter(|agent| world.view(*agent).is_some());
+    let living = || (0..world.count()).filter(|agent| world.view(*agent).is_some());
     let best = living().max_by_key(|agent| (world.scores[*agent], *agent));
     let leader = |agent| world.view(agent).and_then(|view| view.leader);
-    let crashed = living().count() < world.len()
-        || (0..world.len()).any(|agent| world.incarnation(agent).0 > 1);
+    let crashed = living().count() < world.count()
+        || (0..world.count()).any(|agent| world.incarnation(agent).0 > 1);
     if (!world.stirred || crashed) && living().all(|agent| leader(agent).is_none()) {
         return true;
     }

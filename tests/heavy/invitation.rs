@@ -17,9 +17,10 @@ use bully_classics::invitation::{
 use bully_core::protocol::{Effect, Event, Incarnation, Leader, Timings, To};
 
 use crate::{
+    limits::number,
     relative::ticks,
     rules::{Rules, Seen, name, position},
-    timed::World,
+    timed::{Bounds, World},
 };
 
 /// Rules of an invitation election for a model.
@@ -28,30 +29,16 @@ pub struct Invitations {
     /// The configuration of each agent. They differ in the task.
     configs: Vec<Arc<InvitationConfig>>,
     /// Highest number of a group that the model explores.
-    pub numbers: u8,
+    numbers: u8,
     /// Whether every agent can be elected, with the scores of the beginning.
-    pub has_fixed_ranks: bool,
-    /// The properties that the model checks.
-    pub held_to: HeldTo,
-}
-
-/// The properties that the model checks.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum HeldTo {
-    /// Every promise, and the properties on which the promises are built.
-    All,
-    /// The agreement of agents at one instant.
-    Agreement,
-    /// That at most one agent leads, which the election does not promise.
-    OneLeader,
+    has_fixed_ranks: bool,
+    /// Whether the model checks only that agents agree at one instant, and not over all incarnations.
+    only_agreement: bool,
 }
 
 impl Invitations {
-    /// Returns the rules for `n` voters with groups numbered up to `numbers`.
-    ///
-    /// # Panics
-    /// Never: the timings fit.
-    pub fn new(n: usize, numbers: u8) -> Self {
+    /// Returns the rules for `n` voters with groups numbered up to 2.
+    pub fn new(n: usize) -> Self {
         let timings = Timings::lan()
             .to_builder()
             .delay_bound(ticks(0.1))
@@ -72,9 +59,9 @@ impl Invitations {
         };
         Self {
             configs: (1..).take(n).map(config).collect(),
-            numbers,
+            numbers: 2,
             has_fixed_ranks: true,
-            held_to: HeldTo::All,
+            only_agreement: false,
         }
     }
 }
@@ -180,6 +167,21 @@ impl Rules for Invitations {
     type Election = InvitationElection;
     type Ledger = Groups;
 
+    fn set(&mut self, bounds: &mut Bounds, name: &str, value: &'static str) -> bool {
+        match name {
+            "n" => {
+                *self = Self::new(number(value));
+                return bounds.set(name, value);
+            }
+            "numbers" => self.numbers = number(value),
+            // An agent may have a leader that ranks below it.
+            "ranks-change" => self.has_fixed_ranks = false,
+            "only-agreement" => self.only_agreement = true,
+            _ => return false,
+        }
+        true
+    }
+
     fn config(&self) -> &Arc<InvitationConfig> {
         &self.configs[0]
     }
@@ -212,25 +214,18 @@ impl Rules for Invitations {
     }
 
     fn broken(&self, world: &World<Self>) -> Option<&'static str> {
-        let in_ledger = match self.held_to {
-            HeldTo::All => world.ledger.broken,
-            HeldTo::Agreement => None,
-            HeldTo::OneLeader => {
-                let two = world.believers().nth(1);
-                return two.is_some().then_some("at most one leads");
-            }
-        };
-        let alone = || (0..world.len()).find_map(|agent| self.broken_by(world, agent));
-        let pairs = (0..world.len()).flat_map(|one| (0..one).map(move |other| (one, other)));
+        let in_ledger = world.ledger.broken.filter(|_| !self.only_agreement);
+        let alone = || (0..world.count()).find_map(|agent| self.broken_by(world, agent));
+        let pairs = (0..world.count()).flat_map(|one| (0..one).map(move |other| (one, other)));
         let mut pairs = pairs.filter_map(|(one, other)| disagree(world, one, other));
         in_ledger.or_else(alone).or_else(|| pairs.next())
     }
 
     fn sights(&self) -> &'static [&'static str] {
-        match (self.has_fixed_ranks, self.configs.len()) {
-            (true, 2) => &SIGHTS[..3],
-            (true, _) => &SIGHTS[..4],
-            (false, _) => &SIGHTS,
+        if self.has_fixed_ranks {
+            &SIGHTS[..3]
+        } else {
+            &SIGHTS
         }
     }
 
@@ -240,8 +235,7 @@ impl Rules for Invitations {
             0 => one_group(world),
             1 => leads(0),
             2 => world.believers().nth(1).is_some(),
-            3 => leads(1) && follows(world, 0, 1),
-            _ => (0..world.len() - 1).any(|agent| follows(world, world.len() - 1, agent)),
+            _ => (0..world.count() - 1).any(|agent| follows(world, world.count() - 1, agent)),
         }
     }
 
@@ -250,12 +244,11 @@ impl Rules for Invitations {
     }
 }
 
-/// The sights: three of every search, one of searches with three voters, and one of searches where ranks change.
-const SIGHTS: [&str; 5] = [
+/// The sights: three of every search, and one of searches where ranks change.
+const SIGHTS: [&str; 4] = [
     "all work in one group",
     "the lowest leads",
     "two lead at once",
-    "the second leads the lowest",
     "the highest is led",
 ];
 
@@ -297,7 +290,7 @@ fn disagree(world: &World<Invitations>, one: usize, other: usize) -> Option<&'st
 fn one_group(world: &World<Invitations>) -> bool {
     let best = world.believers().next().map(|(leader, _)| leader);
     best.is_some_and(|best| {
-        (0..world.len()).all(|agent| agent == best || follows(world, agent, best))
+        (0..world.count()).all(|agent| agent == best || follows(world, agent, best))
     })
 }
 

@@ -5,10 +5,14 @@
 //! tick in which it begins.
 //!
 //! The faults of a store are commands to the register. A command to campaign makes it keep a backup. A score makes it
-//! apply one question and answer with a failure. After a crash it goes back to its backup, if [`Leases::goes_back`] is
-//! set. During an outage no question reaches it.
+//! apply one question and answer with a failure. The word `forgets` makes the store unavailable for one tick, after which
+//! it may go back to its backup. Where the store forgets, a message arrives within its tick or never: an answer that was
+//! on its way during the outage would show the lost record as unchanged.
+//!
+//! Most searches begin when an agent has just taken a lease of two readings of its clock, and end after another agent
+//! leads in the third tick.
 
-use std::{ops::RangeInclusive, sync::Arc, time::Duration};
+use std::{sync::Arc, time::Duration};
 
 use bully_core::{
     elections::{
@@ -24,13 +28,14 @@ use bully_core::{
 };
 
 use crate::{
+    limits::number,
     relative::{EPOCH, TICK, ticks},
     rules::{Rules, Seen, name},
-    timed::World,
+    timed::{Bounds, World},
 };
 
 /// Position of the register among the members; every other member is an agent.
-pub const REGISTER: usize = 2;
+const REGISTER: usize = 2;
 
 /// Rules of an election by a lease, for a model.
 #[derive(Clone, Debug)]
@@ -38,24 +43,15 @@ pub struct Leases {
     agent: SimulatedConfig,
     register: SimulatedConfig,
     lease: u8,
-    /// Whether the register goes back to its backup, or becomes empty, when it restarts.
-    pub goes_back: bool,
-    /// The ticks in which no question reaches the register.
-    pub outage: Option<RangeInclusive<u16>>,
-    /// The way of reads.
-    pub reads: Reads,
-    /// Number of leaderships that the model explores.
-    pub leaderships: u8,
+    /// The tick in which no question reaches the register. When the register restarts after it, it goes back to its
+    /// backup, or becomes empty.
+    outage: Option<u16>,
+    /// Whether a read that a timer asks for is answered at once or never, while writes and their answers travel.
+    calls_reads: bool,
 }
 
-/// The way of a read that a timer asks for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Reads {
-    /// A read is answered at once, or never. Writes and their answers travel.
-    Called,
-    /// A read travels, and so does its answer.
-    Sent,
-}
+/// Number of leaderships that the model explores.
+const LEADERSHIPS: u8 = 3;
 
 /// The leases of one history that were acquired and released.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
@@ -71,7 +67,7 @@ impl Leases {
     ///
     /// # Panics
     /// If `lease` is less than two: then no leader can renew it in time.
-    pub fn new(lease: u8, preemption: Preemption) -> Self {
+    pub fn new(lease: u8) -> Self {
         let readings = f64::from(lease) - 0.01;
         let timings = Timings::lan()
             .to_builder()
@@ -86,7 +82,7 @@ impl Leases {
             .expect("every relation holds");
         let mut config = LeaseConfig::new("cluster", "group").expect("valid names");
         config.timings = timings;
-        config.preemption = preemption;
+        config.preemption = Preemption::Never;
         config.cooldown = ticks(0.5);
         config.wall_at_zero = Some(1 - i64::try_from(EPOCH / TICK).expect("a date"));
         config.check().expect("a sound configuration");
@@ -97,26 +93,43 @@ impl Leases {
                 ..RegisterConfig::default()
             }),
             lease,
-            goes_back: false,
             outage: None,
-            reads: Reads::Sent,
-            leaderships: 3,
+            calls_reads: false,
         }
-    }
-
-    /// Makes the register report each change without a question.
-    #[must_use]
-    pub fn told(mut self) -> Self {
-        if let SimulatedConfig::Register(register) = &mut self.register {
-            register.tells = true;
-        }
-        self
     }
 }
 
 impl Rules for Leases {
     type Election = Simulated;
     type Ledger = Tokens;
+
+    fn set(&mut self, bounds: &mut Bounds, name: &str, value: &'static str) -> bool {
+        match name {
+            "lease" => *self = Self::new(number(value)),
+            "preempts" => {
+                if let SimulatedConfig::Agent(config, _) = &mut self.agent {
+                    Arc::make_mut(config).preemption = Preemption::Immediately;
+                }
+            }
+            "calls-reads" => self.calls_reads = true,
+            // The register reports each change without a question.
+            "tells" => {
+                if let SimulatedConfig::Register(register) = &mut self.register {
+                    register.tells = true;
+                }
+            }
+            "forgets" => {
+                let away = number(value);
+                self.outage = Some(away);
+                (bounds.crash_within, bounds.mortal) = (away..=away, Some(REGISTER));
+                (bounds.budget.crashes, bounds.budget.campaigns) = (1, 1);
+                bounds.budget.campaigners = vec![false, false, true];
+                bounds.delay = Some(0);
+            }
+            _ => return false,
+        }
+        true
+    }
 
     fn config(&self) -> &SimulatedConfig {
         &self.agent
@@ -144,7 +157,7 @@ impl Rules for Leases {
     }
 
     fn taught(&self, member: usize) -> Vec<InputOf<Simulated>> {
-        if member == REGISTER && self.goes_back {
+        if member == REGISTER && self.outage.is_some() {
             vec![Input::StepDown { to: None }]
         } else {
             Vec::new()
@@ -152,10 +165,9 @@ impl Rules for Leases {
     }
 
     fn shortcut(&self, now: u16, effect: &EffectOf<Simulated>) -> Option<Vec<InputOf<Simulated>>> {
-        let outage = self.outage.as_ref()?;
         let is_question =
             matches!(effect, Effect::Send { to: To::One(id), .. } if *id == name(REGISTER));
-        (is_question && outage.contains(&now)).then(Vec::new)
+        (is_question && self.outage == Some(now)).then(Vec::new)
     }
 
     fn is_call(&self, message: &RegisterMessage) -> bool {
@@ -165,12 +177,12 @@ impl Rules for Leases {
                 shown.request.is_some() && matches!(shown.answer, Answer::Holds { .. })
             }
         };
-        is_read && self.reads == Reads::Called
+        is_read && self.calls_reads
     }
 
     fn makes_calls(&self, timer: BullyTimer) -> bool {
         let reads = matches!(timer, BullyTimer::Detect | BullyTimer::Heartbeat);
-        reads && self.reads == Reads::Called
+        reads && self.calls_reads
     }
 
     fn note(&self, tokens: &mut Tokens, seen: &Seen<'_, Simulated>) {
@@ -210,6 +222,6 @@ impl Rules for Leases {
     }
 
     fn is_within(&self, tokens: &Tokens) -> bool {
-        tokens.leaderships <= self.leaderships
+        tokens.leaderships <= LEADERSHIPS
     }
 }

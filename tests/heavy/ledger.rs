@@ -1,7 +1,8 @@
 //! The history of a quorum election that its invariants need.
 //!
 //! Decided here: what each step adds, and which invariants it breaks at once. [`crate::quorum`] judges the invariants
-//! that depend on clocks. The ledger is as small as possible, because it is a part of every state.
+//! that depend on clocks. The ledger is as small as possible, because it is a part of every state. Its [`Terms`] are also
+//! those of the elections without disks and with voters that change.
 
 use bully_core::{
     elections::quorum::{Claim, QuorumBully, QuorumMessage, Vote},
@@ -11,40 +12,87 @@ use bully_core::{
 use crate::rules::{Seen, name, position};
 
 /// Length of the ledger: one more than the highest term that the model explores.
-pub const ROOM: usize = 4;
+const ROOM: usize = 4;
 
 /// Largest number of agents.
-pub const MOST: usize = 3;
+const MOST: usize = 3;
+
+/// The votes, announcements and tokens of one path, for `AGENTS` agents and `ROOM` terms. An agent is its position plus
+/// one.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Terms<const AGENTS: usize, const ROOM: usize> {
+    /// `VoteOnce`: for each term, the candidate of each voter's vote in all its incarnations.
+    pub votes: [[u8; AGENTS]; ROOM],
+    /// `LeaderPerTerm`: the agent that announced itself in each term.
+    pub announced: [u8; ROOM],
+    /// `TokenMonotone`: the last token.
+    pub token: u64,
+    /// The first invariant that was broken.
+    pub broken: Option<&'static str>,
+}
+
+impl<const AGENTS: usize, const ROOM: usize> Default for Terms<AGENTS, ROOM> {
+    fn default() -> Self {
+        Self {
+            votes: [[0; AGENTS]; ROOM],
+            announced: [0; ROOM],
+            token: 0,
+            broken: None,
+        }
+    }
+}
+
+impl<const AGENTS: usize, const ROOM: usize> Terms<AGENTS, ROOM> {
+    pub fn breaks(&mut self, invariant: &'static str) {
+        self.broken.get_or_insert(invariant);
+    }
+
+    /// Checks `LeaderPerTerm` when an agent announces itself.
+    pub fn announces(&mut self, me: usize, index: usize) {
+        let before = std::mem::replace(&mut self.announced[index], mark(me));
+        if before != 0 && before != mark(me) {
+            self.breaks("LeaderPerTerm");
+        }
+    }
+
+    /// Checks `TokenMonotone` when a leadership begins.
+    pub fn acquires(&mut self, token: u64) {
+        if token <= self.token {
+            self.breaks("TokenMonotone");
+        }
+        self.token = self.token.max(token);
+    }
+
+    /// Checks `DiskFirst`: a message about a term is sent after the term is durable.
+    pub fn is_durable(&mut self, term: Term, disk: Term) {
+        if disk < term {
+            self.breaks("DiskFirst");
+        }
+    }
+}
 
 /// The history of one path, as far as the invariants need it.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Ledger {
-    /// `VoteOnce`: for each term, the candidate of each voter's vote in all its incarnations: the position plus one.
-    votes: [[u8; MOST]; ROOM],
+    pub terms: Terms<MOST, ROOM>,
     /// `CountedForItself`: the incarnations of the candidate for which each vote was, a bit each.
-    lives: [[u8; MOST]; ROOM],
-    /// `LeaderPerTerm`: the agent that announced itself in each term: the position plus one.
-    announced: [u8; ROOM],
+    pub lives: [[u8; MOST]; ROOM],
     /// `ResignFinal`: the agents that resigned each term, a bit each.
     resigned: [u8; ROOM],
     /// Votes as in `votes`, given at the request of a leader. They count after this leader has resigned.
     ahead: [[u8; MOST]; ROOM],
     /// The agent that the votes in `ahead` have elected: the position plus one.
     given: [u8; ROOM],
-    /// `TokenMonotone`: the last token.
-    token: u8,
     /// The highest term that any agent claimed.
     pub highest: u8,
-    /// The largest number of rounds of questions in one incarnation.
-    pub rounds: u8,
-    /// The first invariant that was broken.
-    pub broken: Option<&'static str>,
+    /// The largest number of rounds of questions in one incarnation: two worlds that differ in it are different.
+    rounds: u8,
 }
 
 impl Ledger {
     /// Returns whether an agent other than `me` has a quorum of votes for a term above `term` (`NoRivalElected`).
     pub fn has_rival(&self, me: usize, term: u64, quorum: usize) -> bool {
-        let above = self.votes.iter().enumerate().skip(index(term) + 1);
+        let above = self.terms.votes.iter().enumerate().skip(index(term) + 1);
         let mut others = above.flat_map(|(_, votes)| {
             (0..MOST)
                 .filter(|agent| *agent != me)
@@ -63,10 +111,6 @@ impl Ledger {
         self.given[index(term)] == mark(me)
     }
 
-    fn breaks(&mut self, invariant: &'static str) {
-        self.broken.get_or_insert(invariant);
-    }
-
     /// Checks `VoteOnce`, and the part of `LeaderPerTerm` that concerns votes.
     fn vote(
         &mut self,
@@ -80,7 +124,7 @@ impl Ledger {
     }
 
     fn elects(&mut self, voter: usize, candidate: usize, term: Term, quorum: usize) {
-        let votes = &mut self.votes[index(term.0)];
+        let votes = &mut self.terms.votes[index(term.0)];
         let mine = mark(candidate);
         let before = votes[voter];
         votes[voter] = mine;
@@ -92,17 +136,17 @@ impl Ledger {
             .iter()
             .any(|vote| *vote != 0 && *vote != mine)
         {
-            self.breaks("VoteOnce");
+            self.terms.breaks("VoteOnce");
         }
         if elected > 1 {
-            self.breaks("LeaderPerTerm");
+            self.terms.breaks("LeaderPerTerm");
         }
     }
 
     /// Forgets the vote of a record that a crash lost before it was durable.
     pub fn forget(&mut self, agent: usize, kept: Option<&Vote>, lost: &Vote) {
         let term = index(lost.term.0);
-        let vote = &mut self.votes[term][agent];
+        let vote = &mut self.terms.votes[term][agent];
         if kept.is_none_or(|kept| kept.term < lost.term) && *vote == mark(agent) {
             (*vote, self.lives[term][agent]) = (0, 0);
         }
@@ -112,7 +156,7 @@ impl Ledger {
     pub fn note(&mut self, seen: &Seen<'_, QuorumBully>, quorum: usize) {
         let disk = seen.disk.map_or(Term::ZERO, |vote: &Vote| vote.term);
         match seen.effect {
-            Effect::Persist(vote) if vote.term < disk => self.breaks("TermMonotone"),
+            Effect::Persist(vote) if vote.term < disk => self.terms.breaks("TermMonotone"),
             Effect::Persist(vote) => {
                 // A claim is sent before its record is durable. The candidate's own vote counts when the record is
                 // durable.
@@ -128,11 +172,7 @@ impl Ledger {
                 }
             }
             Effect::Notify(Event::Acquired { term } | Event::Renewed { term }) => {
-                let token = small(term.0);
-                if token <= self.token {
-                    self.breaks("TokenMonotone");
-                }
-                self.token = self.token.max(token);
+                self.terms.acquires(term.0);
             }
             Effect::Send { message, .. } => self.note_message(seen, message, disk, quorum),
             Effect::Notify(_)
@@ -162,16 +202,12 @@ impl Ledger {
                     }) => self.vote_ahead(me, (position(&to.id), to.incarnation), reply.term),
                     _ => self.vote(me, (from, seen.heard_of), reply.term, quorum),
                 }
-                self.is_durable(reply.term, disk);
+                self.terms.is_durable(reply.term, disk);
             }
-            (QuorumMessage::Ack(ack), _) => self.is_durable(ack.term, disk),
+            (QuorumMessage::Ack(ack), _) => self.terms.is_durable(ack.term, disk),
             (QuorumMessage::Elected(elected), _) => {
-                self.is_durable(elected.term, disk);
-                let announced = &mut self.announced[index(elected.term.0)];
-                let before = std::mem::replace(announced, mark(me));
-                if before != 0 && before != mark(me) {
-                    self.breaks("LeaderPerTerm");
-                }
+                self.terms.is_durable(elected.term, disk);
+                self.terms.announces(me, index(elected.term.0));
             }
             (QuorumMessage::Resign(resign), _) => {
                 self.resigned[index(resign.term.0)] |= 1 << me;
@@ -189,9 +225,9 @@ impl Ledger {
     fn vote_ahead(&mut self, voter: usize, (to, life): (usize, Incarnation), term: Term) {
         let term = index(term.0);
         self.lives[term][voter] |= bit(life);
-        let given = [self.votes[term][voter], self.ahead[term][voter]];
+        let given = [self.terms.votes[term][voter], self.ahead[term][voter]];
         if given.iter().any(|vote| *vote != 0 && *vote != mark(to)) {
-            self.breaks("VoteOnce");
+            self.terms.breaks("VoteOnce");
         }
         self.ahead[term][voter] = mark(to);
     }
@@ -216,22 +252,10 @@ impl Ledger {
         };
         let term = index(elected.term.0);
         let (me, own) = (mark(seen.agent), bit(seen.incarnation));
-        let votes = self.votes[term].iter().zip(self.lives[term]);
+        let votes = self.terms.votes[term].iter().zip(self.lives[term]);
         let mine = votes.filter(|(vote, lives)| **vote == me && lives & own != 0);
         if mine.count() < quorum {
-            self.breaks("CountedForItself");
-        }
-    }
-
-    /// Forgets `lives` where `CountedForItself` is not checked, so that states that differ only in it are equal.
-    pub fn forget_lives(&mut self) {
-        self.lives = Default::default();
-    }
-
-    /// `DiskFirst`: a message about a term is sent after the term is durable.
-    fn is_durable(&mut self, term: Term, disk: Term) {
-        if disk < term {
-            self.breaks("DiskFirst");
+            self.terms.breaks("CountedForItself");
         }
     }
 }
@@ -244,7 +268,8 @@ fn bit(life: Incarnation) -> u8 {
     1 << life.0.min(7)
 }
 
-fn mark(agent: usize) -> u8 {
+/// Returns the position plus one.
+pub fn mark(agent: usize) -> u8 {
     small(u64::try_from(agent).unwrap_or(u64::MAX)).saturating_add(1)
 }
 

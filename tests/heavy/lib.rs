@@ -9,9 +9,9 @@
 //! | [`lease`] | the election by a lease in a store, and the faults of a store |
 //! | [`ballot`], [`reorganization`], [`ring`], [`invitation`] | the elections of other papers |
 //! | [`timed`] | a model with clocks, delays and crashes; [`relative`] decides when two moments are the same |
-//! | [`suite`], [`case`], [`states`] | the searches, and the expected outcome of each |
+//! | [`case`], [`limits`] | the searches, a row of `states.txt` each: their limits, and the expected outcome |
 //!
-//! Another election needs a module like [`bully`], and its searches a list in [`suite`].
+//! Another election needs a module like [`bully`], and its searches a group in `states.txt`.
 #![expect(
     clippy::missing_panics_doc,
     reason = "a model that cannot be built fails its test"
@@ -24,13 +24,11 @@ pub mod diskless;
 pub mod invitation;
 pub mod lease;
 pub mod ledger;
+pub mod limits;
 pub mod quorum;
 pub mod relative;
 pub mod reorganization;
 pub mod ring;
 pub mod rules;
-pub mod states;
-pub mod story;
-pub mod suite;
 pub mod timed;
 pub mod voters;

@@ -2,7 +2,7 @@
 //! anew.
 //!
 //! ```text
-//!   models                       every group but the soak
+//!   models                       every group but the soak and the planted defects
 //!   models threshold quorum      these groups
 //!   models --traces threshold    with the shortest path to each broken invariant
 //!   models --only D=2            the searches whose name contains the text
@@ -12,17 +12,13 @@
 
 use std::{
     cmp::Reverse,
-    collections::BTreeMap,
     process::ExitCode,
-    sync::{Mutex, mpsc},
+    sync::Mutex,
     thread,
     time::{Duration, Instant},
 };
 
-use actix_bully_heavy::{
-    case::{Case, Outcome, grouped},
-    suite::Group,
-};
+use actix_bully_heavy::case::{Case, Outcome, PLANTED, SOAK, cases, groups};
 
 fn main() -> ExitCode {
     let arguments = match Arguments::read(std::env::args().skip(1)) {
@@ -34,14 +30,15 @@ fn main() -> ExitCode {
     };
     let start = now();
     let mut sum = Sum::default();
-    for group in &arguments.groups {
-        print_group(*group, &arguments, &mut sum);
+    for (group, question) in groups() {
+        if arguments.groups.iter().any(|named| named == group) {
+            print_group(group, question, &arguments, &mut sum);
+        }
     }
     let seconds = (now() - start).as_secs();
     println!(
         "\n{} searches, {} unique states, {seconds} s",
-        sum.searches,
-        grouped(sum.unique)
+        sum.searches, sum.unique
     );
     if sum.faults == 0 {
         return ExitCode::SUCCESS;
@@ -52,9 +49,9 @@ fn main() -> ExitCode {
 
 /// The arguments of the command line.
 struct Arguments {
-    groups: Vec<Group>,
+    groups: Vec<String>,
     with_traces: bool,
-    only: Option<String>,
+    only: String,
     most: usize,
     threads: usize,
 }
@@ -64,47 +61,39 @@ impl Arguments {
         let mut arguments = Self {
             groups: Vec::new(),
             with_traces: false,
-            only: None,
+            only: String::new(),
             most: usize::MAX,
             threads: 2,
         };
+        let all = || groups().map(|(name, _)| name.to_owned());
         while let Some(word) = words.next() {
             match word.as_str() {
                 "--traces" => arguments.with_traces = true,
-                "--only" => arguments.only = Some(words.next().ok_or("--only needs a text")?),
+                "--only" => arguments.only = words.next().ok_or("--only needs a text")?,
                 "--most" => arguments.most = number(&word, words.next())?,
                 "--threads" => arguments.threads = number(&word, words.next())?,
-                _ => arguments.groups.push(group(&word)?),
+                _ if all().any(|name| name == word) => arguments.groups.push(word),
+                _ => {
+                    let names: Vec<_> = all().collect();
+                    return Err(format!("no group '{word}'; there are: {}", names.join(" ")));
+                }
             }
         }
         if arguments.groups.is_empty() {
-            arguments.groups.extend(Group::ALL);
-            arguments.groups.retain(|group| *group != Group::Soak);
+            let usual = all().filter(|name| name != SOAK && name != PLANTED);
+            arguments.groups.extend(usual);
         }
         Ok(arguments)
     }
 
-    fn cases(&self, group: Group) -> Vec<Case> {
-        let is_meant = |case: &Case| {
-            let only = self.only.as_ref();
-            case.size.is_none_or(|(unique, _)| unique <= self.most)
-                && only.is_none_or(|only| case.name.contains(only))
-        };
-        group.cases().into_iter().filter(is_meant).collect()
+    fn is_meant(&self, case: &Case) -> bool {
+        case.size.is_none_or(|(unique, _)| unique <= self.most) && case.name.contains(&self.only)
     }
 }
 
 fn number(option: &str, word: Option<String>) -> Result<usize, String> {
     let number = word.and_then(|word| word.parse().ok());
     number.ok_or_else(|| format!("{option} needs a number"))
-}
-
-fn group(name: &str) -> Result<Group, String> {
-    let found = Group::ALL.into_iter().find(|group| group.name() == name);
-    found.ok_or_else(|| {
-        let names: Vec<_> = Group::ALL.iter().map(|group| group.name()).collect();
-        format!("no group '{name}'; there are: {}", names.join(" "))
-    })
 }
 
 #[derive(Default)]
@@ -114,48 +103,42 @@ struct Sum {
     faults: usize,
 }
 
-/// Prints a line for each search as soon as this search and all before it have ended.
-fn print_group(group: Group, arguments: &Arguments, sum: &mut Sum) {
-    let cases = arguments.cases(group);
+/// Runs the searches of a group, and prints a line for each as soon as it has ended.
+fn print_group(group: &str, question: &str, arguments: &Arguments, sum: &mut Sum) {
+    let mut cases = cases();
+    cases.retain(|case| case.group == group && arguments.is_meant(case));
     if cases.is_empty() {
         return;
     }
-    println!("\n{} ({})", group.question(), group.name());
+    println!("\n{question} ({group})");
     println!(
         "{:<52} {:>10} {:>5} {:>7}  ends",
         "", "unique", "depth", "seconds"
     );
-    let (results, ended) = mpsc::channel();
     // The longest searches start first, so that no long search runs alone at the end.
-    let mut positions: Vec<usize> = (0..cases.len()).collect();
-    positions.sort_by_key(|position| Reverse(cases[*position].size));
-    let next = Mutex::new(positions.into_iter());
+    cases.sort_by_key(|case| Reverse(case.size));
+    let (next, sum) = (Mutex::new(cases.into_iter()), Mutex::new(sum));
     thread::scope(|scope| {
-        for _ in 0..arguments.threads.clamp(1, cases.len()) {
-            let (results, next, cases) = (results.clone(), &next, &cases);
-            scope.spawn(move || {
-                while let Some(position) = take(next) {
+        for _ in 0..arguments.threads.max(1) {
+            scope.spawn(|| {
+                while let Some(case) = take(&next) {
                     let start = now();
-                    let outcome = cases[position].run();
-                    let sent = results.send((position, outcome, now() - start));
-                    sent.expect("a printer listens");
+                    let outcome = case.search()();
+                    let mut sum = sum.lock().expect("no thread panics with the lock");
+                    print_case(
+                        &case,
+                        &outcome,
+                        now() - start,
+                        arguments.with_traces,
+                        &mut sum,
+                    );
                 }
             });
-        }
-        drop(results);
-        let mut early = BTreeMap::new();
-        let mut printed = 0;
-        for (position, outcome, took) in ended {
-            early.insert(position, (outcome, took));
-            while let Some((outcome, took)) = early.remove(&printed) {
-                print_case(&cases[printed], &outcome, took, arguments.with_traces, sum);
-                printed += 1;
-            }
         }
     });
 }
 
-fn take(next: &Mutex<std::vec::IntoIter<usize>>) -> Option<usize> {
+fn take(next: &Mutex<std::vec::IntoIter<Case>>) -> Option<Case> {
     next.lock().expect("no thread panics with the lock").next()
 }
 
@@ -163,7 +146,7 @@ fn print_case(case: &Case, outcome: &Outcome, took: Duration, with_traces: bool,
     println!(
         "{:<52} {:>10} {:>5} {:>7.1}  {}",
         case.name,
-        grouped(outcome.unique),
+        outcome.unique,
         outcome.depth,
         took.as_secs_f64(),
         outcome.end

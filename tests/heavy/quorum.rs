@@ -5,8 +5,8 @@
 //! `NoDisrupt` and `Observers`.
 //!
 //! **Questions.** An election begins with a question: would the voters consent? The question changes no durable state,
-//! so no safety may depend on it. With `Questions::Granted` every voter consents at once: this allows more histories
-//! than the real question, in far fewer steps. `Questions::Asked` sends the questions.
+//! so no safety may depend on it. Every voter consents at once: this allows more histories than the real question, in
+//! far fewer steps. With the word `calls-questions` the questions and their answers arrive at once or never.
 
 use std::{sync::Arc, time::Duration};
 
@@ -20,9 +20,10 @@ use bully_core::{
 
 use crate::{
     ledger::Ledger,
+    limits::number,
     relative::ticks,
-    rules::{Owner, Rules, Seen, name},
-    timed::World,
+    rules::{Rules, Seen, name},
+    timed::{Bounds, World},
 };
 
 /// Rules of a quorum election for a model.
@@ -34,51 +35,37 @@ pub struct Quorum {
     /// Number of votes that elect.
     quorum: usize,
     /// Highest term that the model explores.
-    pub terms: u8,
-    /// Number of rounds of questions in an incarnation that the model explores.
-    pub rounds: u8,
-    /// Whether the refusal of a claim is dropped. It only changes when the candidate asks again.
-    pub mute: bool,
+    terms: u8,
     /// Number of voters, from the first, that are not eligible.
-    pub witnesses: usize,
-    /// The way of questions.
-    pub questions: Questions,
+    witnesses: usize,
+    /// Whether questions and answers arrive at once or never; otherwise every voter consents at once.
+    calls_questions: bool,
     /// Whether heartbeats are lost: a leadership then lasts for one lease.
-    pub is_brief: bool,
+    is_brief: bool,
     /// Whether a sight demands a leader in a term that another leader gave to it.
-    pub gives: bool,
+    gives: bool,
     /// Whether the model checks for which incarnation each vote was.
-    pub counts_lives: bool,
+    counts_lives: bool,
     /// Whether an incarnation begins without the scores and messages of the other agents.
-    pub is_untaught: bool,
+    is_untaught: bool,
     /// An invariant that the model does not check, so that it finds others that break.
-    pub tolerated: Option<&'static str>,
+    tolerated: Option<&'static str>,
     /// Shorter timings of some voters, and which voters have them.
     short: Option<(Arc<QuorumConfig>, Short)>,
 }
 
 /// The voters that give the shorter of two promises, and lead with the shorter of two leases.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Short {
+enum Short {
     /// All but the highest-ranked voter.
     Others,
     /// Every voter that comes back after a crash.
     Restarted,
 }
 
-/// The way of questions.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Questions {
-    /// Every voter consents at once.
-    Granted,
-    /// Questions travel, and so do the answers.
-    Asked,
-    /// Questions and answers arrive at once or never.
-    Called,
-}
-
 impl Quorum {
-    /// Returns the rules for `n` voters and a lease of `lease` readings; terms up to 3, questions granted.
+    /// Returns the rules for `n` voters and a lease of `lease` readings; terms up to 3, and the lowest-ranked voter is not
+    /// eligible.
     pub fn new(n: usize, lease: u8) -> Self {
         let readings = f64::from(lease);
         let (config, quorum) = configured(n, (readings - 0.01, readings + 0.5));
@@ -87,10 +74,8 @@ impl Quorum {
             lease,
             quorum,
             terms: 3,
-            rounds: u8::MAX,
-            mute: true,
-            witnesses: 0,
-            questions: Questions::Granted,
+            witnesses: 1,
+            calls_questions: false,
             is_brief: false,
             gives: false,
             counts_lives: false,
@@ -100,20 +85,15 @@ impl Quorum {
         }
     }
 
-    /// Removes the cool-down of an agent that handed over: it may be the next successor.
+    /// Sets the number of voters, from the first, that are not eligible.
     #[must_use]
-    pub fn without_cooldown(mut self) -> Self {
-        let config = QuorumConfig::clone(&self.config);
-        self.config = Arc::new(QuorumConfig {
-            cooldown: Duration::ZERO,
-            ..config
-        });
-        self
+    pub fn with_witnesses(self, witnesses: usize) -> Self {
+        Self { witnesses, ..self }
     }
 
     /// Returns the rules for three voters. A lease covers two readings, for the voters `shorter` one reading. Promises
     /// always cover one reading more than the lease.
-    pub fn mixed(shorter: Short) -> Self {
+    fn mixed(shorter: Short) -> Self {
         let (short, _) = configured(3, (0.95, 1.2));
         Self {
             short: Some((short, shorter)),
@@ -164,6 +144,35 @@ impl Rules for Quorum {
     type Election = QuorumBully;
     type Ledger = Ledger;
 
+    fn set(&mut self, bounds: &mut Bounds, name: &str, value: &'static str) -> bool {
+        match name {
+            "n" => {
+                *self = Self::new(number(value), self.lease);
+                return bounds.set(name, value);
+            }
+            "lease" => *self = Self::new(bounds.n, number(value)),
+            "shorter" => {
+                *self = Self::mixed(match value {
+                    "others" => Short::Others,
+                    "restarted" => Short::Restarted,
+                    _ => return false,
+                });
+            }
+            // An agent that handed over may be the next successor.
+            "no-cooldown" => Arc::make_mut(&mut self.config).cooldown = Duration::ZERO,
+            "terms" => self.terms = number(value),
+            "witnesses" => self.witnesses = number(value),
+            "calls-questions" => self.calls_questions = true,
+            "brief" => self.is_brief = true,
+            "gives" => self.gives = true,
+            "counts-lives" => self.counts_lives = true,
+            "untaught" => self.is_untaught = true,
+            "tolerated" => self.tolerated = Some(value),
+            _ => return false,
+        }
+        true
+    }
+
     fn config(&self) -> &Arc<QuorumConfig> {
         &self.config
     }
@@ -203,11 +212,8 @@ impl Rules for Quorum {
         (k >= self.witnesses).then(|| Score::from(u32::try_from(k).unwrap_or(0)))
     }
 
-    fn clock_in(message: &QuorumMessage) -> Owner {
-        match message {
-            QuorumMessage::Ack(_) => Owner::Receiver,
-            _ => Owner::Sender,
-        }
+    fn quotes_receiver(message: &QuorumMessage) -> bool {
+        matches!(message, QuorumMessage::Ack(_))
     }
 
     fn shortcut(
@@ -219,8 +225,9 @@ impl Rules for Quorum {
             return None;
         };
         match message {
-            QuorumMessage::ClaimReply(reply) if !reply.granted && self.mute => Some(Vec::new()),
-            QuorumMessage::Elect(elect) if self.questions == Questions::Granted => {
+            // A refusal only changes when the candidate asks again.
+            QuorumMessage::ClaimReply(reply) if !reply.granted => Some(Vec::new()),
+            QuorumMessage::Elect(elect) if !self.calls_questions => {
                 Some(self.consents(elect.round))
             }
             QuorumMessage::Heartbeat(_) if self.is_brief => Some(Vec::new()),
@@ -233,11 +240,11 @@ impl Rules for Quorum {
             message,
             QuorumMessage::Elect(_) | QuorumMessage::Yield(_) | QuorumMessage::Ok(_)
         );
-        is_question && self.questions == Questions::Called
+        is_question && self.calls_questions
     }
 
     fn makes_calls(&self, timer: BullyTimer) -> bool {
-        timer == BullyTimer::Election && self.questions == Questions::Called
+        timer == BullyTimer::Election && self.calls_questions
     }
 
     fn note(&self, ledger: &mut Ledger, seen: &Seen<'_, QuorumBully>) {
@@ -245,11 +252,10 @@ impl Rules for Quorum {
         if self.counts_lives {
             ledger.counts(seen, self.quorum);
         } else {
-            ledger.forget_lives();
+            ledger.lives = Default::default(); // states that differ only in it are equal
         }
-        ledger.broken = ledger
-            .broken
-            .filter(|broken| Some(*broken) != self.tolerated);
+        let broken = &mut ledger.terms.broken;
+        *broken = broken.filter(|broken| Some(*broken) != self.tolerated);
     }
 
     fn forget(&self, ledger: &mut Ledger, agent: usize, kept: Option<&Vote>, lost: &Vote) {
@@ -257,8 +263,8 @@ impl Rules for Quorum {
     }
 
     fn broken(&self, world: &World<Self>) -> Option<&'static str> {
-        if world.ledger.broken.is_some() {
-            return world.ledger.broken;
+        if world.ledger.terms.broken.is_some() {
+            return world.ledger.terms.broken;
         }
         let (me, term) = world.believers().next()?;
         if world.believers().nth(1).is_some() {
@@ -292,6 +298,6 @@ impl Rules for Quorum {
     }
 
     fn is_within(&self, ledger: &Ledger) -> bool {
-        ledger.highest <= self.terms && ledger.rounds <= self.rounds
+        ledger.highest <= self.terms
     }
 }

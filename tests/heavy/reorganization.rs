@@ -8,7 +8,12 @@ use std::{sync::Arc, time::Duration};
 use bully_classics::reorganization::{PaperStatus, Reorganization, ReorganizationConfig};
 use bully_core::protocol::Timings;
 
-use crate::{relative::ticks, rules::Rules, timed::World};
+use crate::{
+    limits::number,
+    relative::ticks,
+    rules::Rules,
+    timed::{Bounds, World},
+};
 
 /// Rules of a reorganization for a model.
 #[derive(Clone, Debug)]
@@ -44,6 +49,14 @@ impl Rules for Reorganizing {
     type Election = Reorganization;
     type Ledger = ();
 
+    fn set(&mut self, _: &mut Bounds, name: &str, value: &'static str) -> bool {
+        if name == "times" {
+            let (delay, deadline) = value.split_once(',').expect("the delay bound, and T");
+            *self = Self::new(number(delay), number(deadline));
+        }
+        name == "times"
+    }
+
     fn config(&self) -> &Arc<ReorganizationConfig> {
         &self.config
     }
@@ -54,7 +67,7 @@ impl Rules for Reorganizing {
     }
 
     fn broken(&self, world: &World<Self>) -> Option<&'static str> {
-        let living = || (0..world.len()).filter_map(|agent| world.machine(agent));
+        let living = || (0..world.count()).filter_map(|agent| world.machine(agent));
         let mut coordinators = living().filter_map(Reorganization::coordinator);
         let first = coordinators.next();
         if coordinators.any(|other| Some(other) != first) {

@@ -7,17 +7,19 @@ use bully_classics::ring::{Ring, RingConfig};
 use bully_core::protocol::Timings;
 
 use crate::{
+    limits::number,
     relative::ticks,
     rules::{Rules, name},
-    timed::World,
+    timed::{Bounds, World},
 };
 
 /// Rules of a ring election for a model.
 #[derive(Clone, Debug)]
 pub struct Rings {
     config: Arc<RingConfig>,
-    /// The tick from which on all agents agree; `None` if the model does not check it.
-    pub settled: Option<u16>,
+    /// The tick from which on all agents agree; `None` if the model does not check it. An agent that returns waits for
+    /// a heartbeat, which comes after the last tick of a model.
+    settled: Option<u16>,
 }
 
 impl Rings {
@@ -26,7 +28,7 @@ impl Rings {
     ///
     /// # Panics
     /// If `hop` is zero.
-    pub fn new(hop: u8, settled: Option<u16>) -> Self {
+    pub fn new(hop: u8) -> Self {
         let timings = Timings::lan()
             .to_builder()
             .delay_bound(ticks(0.1))
@@ -46,7 +48,7 @@ impl Rings {
         config.check().expect("a hop is longer than two delays");
         Self {
             config: Arc::new(config),
-            settled,
+            settled: None,
         }
     }
 }
@@ -54,6 +56,15 @@ impl Rings {
 impl Rules for Rings {
     type Election = Ring;
     type Ledger = ();
+
+    fn set(&mut self, _: &mut Bounds, name: &str, value: &'static str) -> bool {
+        match name {
+            "hop" => *self = Self::new(number(value)),
+            "settled" => self.settled = Some(number(value)),
+            _ => return false,
+        }
+        true
+    }
 
     fn config(&self) -> &Arc<RingConfig> {
         &self.config
@@ -75,7 +86,7 @@ impl Rules for Rings {
 
 /// Returns whether all agents that run follow the highest-ranked of them.
 fn agree(world: &World<Rings>) -> bool {
-    let views = (0..world.len()).map(|agent| world.view(agent));
+    let views = (0..world.count()).map(|agent| world.view(agent));
     let views: Vec<_> = views
         .enumerate()
         .filter_map(|(agent, view)| Some((agent, view?)))

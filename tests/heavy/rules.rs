@@ -9,7 +9,7 @@ use bully_core::protocol::{
     AgentId, EffectOf, Election, Incarnation, InputOf, MemberKind, PeerMessage, Score,
 };
 
-use crate::timed::World;
+use crate::timed::{Bounds, World};
 
 /// A message of the election's machine.
 pub type MessageOf<R> = <<R as Rules>::Election as Election>::Message;
@@ -30,6 +30,12 @@ pub trait Rules: Clone + Debug + Sized + Send + Sync + 'static {
         + Sync;
     /// The part of the past that the invariants need.
     type Ledger: Clone + Debug + Default + PartialEq + Hash + Send + Sync;
+
+    /// Sets the limit with this name in the rules, and in the bounds if it concerns both. Returns whether the rules have
+    /// such a limit.
+    fn set(&mut self, _bounds: &mut Bounds, _name: &str, _value: &'static str) -> bool {
+        false
+    }
 
     /// The configuration of the machine.
     fn config(&self) -> &<Self::Election as Election>::Config;
@@ -66,9 +72,10 @@ pub trait Rules: Clone + Debug + Sized + Send + Sync + 'static {
         Vec::new()
     }
 
-    /// The agent whose clock a message quotes, if it quotes one.
-    fn clock_in(_message: &MessageOf<Self>) -> Owner {
-        Owner::Sender
+    /// Returns whether a message quotes a time of its receiver's clock, which the sender returns; otherwise it quotes the
+    /// sender's clock, or none.
+    fn quotes_receiver(_message: &MessageOf<Self>) -> bool {
+        false
     }
 
     /// The inputs that the world returns at once for an effect at tick `now`, instead of carrying the effect out.
@@ -107,7 +114,7 @@ pub trait Rules: Clone + Debug + Sized + Send + Sync + 'static {
     /// Returns an invariant that does not hold in this world.
     fn broken(&self, world: &World<Self>) -> Option<&'static str>;
 
-    /// Sights: each must occur in some state, so that the model is not vacuous. At most five. By default: an agent is
+    /// Sights: each must occur in some state, so that the model is not vacuous. At most four. By default: an agent is
     /// elected.
     fn sights(&self) -> &'static [&'static str] {
         &["an agent leads"]
@@ -122,15 +129,6 @@ pub trait Rules: Clone + Debug + Sized + Send + Sync + 'static {
     fn is_within(&self, _ledger: &Self::Ledger) -> bool {
         true
     }
-}
-
-/// The agent whose clock a message quotes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Owner {
-    /// The sender: it quotes its own time.
-    Sender,
-    /// The receiver: the sender returns a time that it received.
-    Receiver,
 }
 
 /// One effect of one step, with its cause.

@@ -14,8 +14,7 @@
 //! | `LostFirst` | an agent that asks for a seal has published before that it no longer leads |
 //!
 //! A search begins with a leader that has heard of its learner ([`Bounds::prologue`](crate::timed::Bounds::prologue)).
-//! Messages of a learner after that are dropped: they would only fill the wire. Every voter consents at once, as in
-//! [`Questions::Granted`](crate::quorum::Questions).
+//! Messages of a learner after that are dropped: they would only fill the wire. Every voter consents at once.
 
 use std::{sync::Arc, time::Duration};
 
@@ -31,9 +30,10 @@ use bully_core::{
 };
 
 use crate::{
+    ledger::{Terms, mark},
     quorum::Quorum,
-    rules::{Owner, Rules, Seen, name, position},
-    timed::World,
+    rules::{Rules, Seen, name, position},
+    timed::{Bounds, World},
 };
 
 /// Number of the lower bits of a term. They count the elections of one epoch.
@@ -51,17 +51,18 @@ pub struct Changing {
     voters: Quorum,
     learner: Arc<QuorumConfig>,
     /// Epoch in which some agent has to lead; otherwise the model shows less than its name promises.
-    pub epoch: u64,
-    /// Highest term of each epoch that the model explores.
-    pub terms: u64,
-    /// Tick from which on the messages of a learner are dropped.
-    pub deaf_from: u16,
+    epoch: u64,
 }
+
+/// Highest term of each epoch that the model explores.
+const HIGHEST: u64 = 4;
+/// Tick from which on the messages of a learner are dropped.
+const DEAF_FROM: u16 = 2;
 
 impl Default for Changing {
     /// Returns the rules for the voters `a`, `b` and `c`, and the learner `d`; a lease covers one reading of a clock.
     fn default() -> Self {
-        let voters = Quorum::new(3, 1);
+        let voters = Quorum::new(3, 1).with_witnesses(0);
         let learner = Arc::new(QuorumConfig {
             learner: true,
             ..QuorumConfig::clone(voters.config())
@@ -69,9 +70,7 @@ impl Default for Changing {
         Self {
             voters,
             learner,
-            epoch: 1,
-            terms: 4,
-            deaf_from: 2,
+            epoch: 0,
         }
     }
 }
@@ -96,6 +95,14 @@ impl Rules for Changing {
     type Election = QuorumBully;
     type Ledger = Ledger;
 
+    fn set(&mut self, bounds: &mut Bounds, name: &str, value: &'static str) -> bool {
+        let is_known = name == "changes" && bounds.set(name, value);
+        if is_known {
+            self.epoch = u64::try_from(bounds.budget.changes.len()).unwrap_or(u64::MAX);
+        }
+        is_known
+    }
+
     fn config(&self) -> &Arc<QuorumConfig> {
         self.voters.config()
     }
@@ -116,8 +123,8 @@ impl Rules for Changing {
         self.voters.score(k)
     }
 
-    fn clock_in(message: &QuorumMessage) -> Owner {
-        Quorum::clock_in(message)
+    fn quotes_receiver(message: &QuorumMessage) -> bool {
+        Quorum::quotes_receiver(message)
     }
 
     fn shortcut(
@@ -131,7 +138,7 @@ impl Rules for Changing {
         match message {
             QuorumMessage::ClaimReply(reply) if !reply.granted => Some(Vec::new()),
             QuorumMessage::Elect(elect) => Some(Self::consents(elect.round, elect.seen)),
-            QuorumMessage::Enlist(_) if now >= self.deaf_from => Some(Vec::new()),
+            QuorumMessage::Enlist(_) if now >= DEAF_FROM => Some(Vec::new()),
             _ => None,
         }
     }
@@ -146,8 +153,8 @@ impl Rules for Changing {
 
     fn broken(&self, world: &World<Self>) -> Option<&'static str> {
         let ledger = &world.ledger;
-        if ledger.broken.is_some() {
-            return ledger.broken;
+        if ledger.terms.broken.is_some() {
+            return ledger.terms.broken;
         }
         let (me, term) = world.believers().next()?;
         if world.believers().nth(1).is_some() {
@@ -172,7 +179,7 @@ impl Rules for Changing {
     }
 
     fn is_within(&self, ledger: &Ledger) -> bool {
-        ledger.highest <= self.terms
+        ledger.highest <= HIGHEST
     }
 }
 
@@ -181,10 +188,7 @@ impl Rules for Changing {
 pub struct Ledger {
     /// The voters of each epoch, a bit each; zero while no agent has its list.
     lists: [u8; EPOCHS],
-    /// The candidate of each voter's vote in each term: the position plus one.
-    votes: [[u8; MOST]; TERMS * EPOCHS],
-    /// The agent that announced itself in each term: the position plus one.
-    announced: [u8; TERMS * EPOCHS],
+    terms: Terms<MOST, { TERMS * EPOCHS }>,
     /// The agents that asked for seals in each term, a bit each.
     asked: [u8; TERMS * EPOCHS],
     /// The voters that have ever sealed in each term, a bit each, and the list for which they sealed. One list for each
@@ -192,12 +196,8 @@ pub struct Ledger {
     sealed: [(u8, u8); TERMS * EPOCHS],
     /// The term in which each agent announced that it leads; zero for none.
     led: [u64; MOST],
-    /// The last token.
-    token: u64,
     /// The highest term of an epoch that any agent claimed.
     highest: u64,
-    /// The first invariant that was broken.
-    broken: Option<&'static str>,
 }
 
 impl Default for Ledger {
@@ -206,14 +206,11 @@ impl Default for Ledger {
         lists[0] = 0b0111;
         Self {
             lists,
-            votes: <[[u8; MOST]; TERMS * EPOCHS]>::default(),
-            announced: <[u8; TERMS * EPOCHS]>::default(),
-            asked: <[u8; TERMS * EPOCHS]>::default(),
-            sealed: <[(u8, u8); TERMS * EPOCHS]>::default(),
+            terms: Terms::default(),
+            asked: [0; TERMS * EPOCHS],
+            sealed: [(0, 0); TERMS * EPOCHS],
             led: [0; MOST],
-            token: 0,
             highest: 0,
-            broken: None,
         }
     }
 }
@@ -239,7 +236,7 @@ impl Ledger {
     }
 
     fn is_elected(&self, index: usize, agent: usize) -> bool {
-        let voters = self.votes[index].iter().enumerate();
+        let voters = self.terms.votes[index].iter().enumerate();
         let voters = voters.filter(|(_, vote)| **vote == mark(agent));
         let voters = voters.fold(0, |voters, (voter, _)| voters | 1 << voter);
         is_quorum(voters, self.lists[index / TERMS])
@@ -247,7 +244,7 @@ impl Ledger {
 
     /// Forgets the vote and the seal of a record that a crash lost before it was durable.
     fn forget(&mut self, agent: usize, kept: Option<&Vote>, lost: &Vote) {
-        let vote = &mut self.votes[index(lost.term.0)][agent];
+        let vote = &mut self.terms.votes[index(lost.term.0)][agent];
         if kept.is_none_or(|kept| kept.term < lost.term) && *vote == mark(agent) {
             *vote = 0;
         }
@@ -262,7 +259,7 @@ impl Ledger {
         match seen.effect {
             Effect::Persist(vote) => {
                 if vote.term < disk {
-                    self.breaks("TermMonotone");
+                    self.terms.breaks("TermMonotone");
                 }
                 if let Some(decree) = vote.installed() {
                     self.install(decree);
@@ -271,7 +268,7 @@ impl Ledger {
                     |seal: Term| epoch(seal.0) == epoch(vote.term.0) && vote.term <= seal;
                 let seal = seen.disk.and_then(Vote::seal);
                 if vote.seal().is_none() && seal.is_some_and(|seal| gives_up(seal.term)) {
-                    self.breaks("SealKept");
+                    self.terms.breaks("SealKept");
                 }
                 self.seal(seen.agent, vote);
                 // A claim is sent before its record is durable. The candidate's own vote counts when the record is
@@ -286,15 +283,12 @@ impl Ledger {
                 if let VotersEvent::Installed(decree) = &**event {
                     self.install(decree);
                     if seen.disk.and_then(Vote::installed) != Some(decree) {
-                        self.breaks("DiskFirst");
+                        self.terms.breaks("DiskFirst");
                     }
                 }
             }
             Effect::Notify(Event::Acquired { term } | Event::Renewed { term }) => {
-                if term.0 <= self.token {
-                    self.breaks("TokenMonotone");
-                }
-                self.token = self.token.max(term.0);
+                self.terms.acquires(term.0);
                 self.led[seen.agent] = term.0;
             }
             Effect::Notify(Event::Lost { .. }) => self.led[seen.agent] = 0,
@@ -320,34 +314,30 @@ impl Ledger {
                     _ => None,
                 };
                 self.vote(me, to.unwrap_or(from), reply.term);
-                self.is_durable(reply.term, disk);
+                self.terms.is_durable(reply.term, disk);
             }
             (QuorumMessage::Ack(ack), _) => {
-                self.is_durable(ack.term, disk);
+                self.terms.is_durable(ack.term, disk);
                 let seal = seen.disk.and_then(Vote::seal);
                 let forbids = |seal: Term| epoch(seal.0) == epoch(ack.term.0) && ack.term <= seal;
                 if seal.is_some_and(|seal| forbids(seal.term)) {
-                    self.breaks("NoSupportAfterSeal");
+                    self.terms.breaks("NoSupportAfterSeal");
                 }
             }
             (QuorumMessage::Elected(elected), _) => {
-                self.is_durable(elected.term, disk);
-                let announced = &mut self.announced[index(elected.term.0)];
-                let before = std::mem::replace(announced, mark(me));
-                if before != 0 && before != mark(me) {
-                    self.breaks("LeaderPerTerm");
-                }
+                self.terms.is_durable(elected.term, disk);
+                self.terms.announces(me, index(elected.term.0));
             }
             (QuorumMessage::Seal(seal), _) => {
                 self.asked[index(seal.term.0)] |= 1 << me;
                 if self.led[me] == seal.term.0 {
-                    self.breaks("LostFirst");
+                    self.terms.breaks("LostFirst");
                 }
             }
             (QuorumMessage::Sealed(sealed), _) => {
                 let durable = seen.disk.and_then(Vote::seal).map(|seal| seal.term);
                 if durable != Some(sealed.term) {
-                    self.breaks("DiskFirst");
+                    self.terms.breaks("DiskFirst");
                 }
             }
             (_, _) => {}
@@ -361,7 +351,7 @@ impl Ledger {
             return;
         }
         if self.lists[at] != 0 {
-            return self.breaks("OneList");
+            return self.terms.breaks("OneList");
         }
         let before = decree.epoch - 1;
         let is_for = |term: &usize| self.sealed[small(before) * TERMS + term].1 == list;
@@ -369,7 +359,7 @@ impl Ledger {
             .filter(is_for)
             .any(|term| self.seals(before, term))
         {
-            self.breaks("SealedByQuorum");
+            self.terms.breaks("SealedByQuorum");
         }
         self.lists[at] = list;
     }
@@ -379,7 +369,7 @@ impl Ledger {
         let list = mask(seal.next.names());
         let (sealed, of) = &mut self.sealed[index(seal.term.0)];
         if *sealed != 0 && *of != list {
-            return self.breaks("OneList");
+            return self.terms.breaks("OneList");
         }
         *sealed |= 1 << voter;
         *of = list;
@@ -389,32 +379,21 @@ impl Ledger {
             .filter(decided)
             .map(|term| self.sealed[small(epoch) * TERMS + term].1);
         if lists.any(|other| other != list) && self.seals(epoch, index(seal.term.0) % TERMS) {
-            self.breaks("OneList");
+            self.terms.breaks("OneList");
         }
     }
 
     /// Checks `VoteOnce`, and the part of `LeaderPerTerm` that concerns votes.
     fn vote(&mut self, voter: usize, candidate: usize, term: Term) {
         let index = index(term.0);
-        let before = std::mem::replace(&mut self.votes[index][voter], mark(candidate));
+        let before = std::mem::replace(&mut self.terms.votes[index][voter], mark(candidate));
         if before != 0 && before != mark(candidate) {
-            self.breaks("VoteOnce");
+            self.terms.breaks("VoteOnce");
         }
         let elected = (0..MOST).filter(|agent| self.is_elected(index, *agent));
         if elected.count() > 1 {
-            self.breaks("LeaderPerTerm");
+            self.terms.breaks("LeaderPerTerm");
         }
-    }
-
-    /// `DiskFirst`: a message about a term is sent after the term is durable.
-    fn is_durable(&mut self, term: Term, disk: Term) {
-        if disk < term {
-            self.breaks("DiskFirst");
-        }
-    }
-
-    fn breaks(&mut self, invariant: &'static str) {
-        self.broken.get_or_insert(invariant);
     }
 }
 
@@ -441,8 +420,4 @@ fn index(term: u64) -> usize {
 
 fn small(number: u64) -> usize {
     usize::try_from(number).expect("a small number")
-}
-
-fn mark(agent: usize) -> u8 {
-    u8::try_from(agent + 1).expect("few agents")
 }

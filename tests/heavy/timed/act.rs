@@ -8,7 +8,7 @@ use bully_core::driver::MembersReports as _;
 use bully_core::protocol::{Election, Incarnation, Input, InputOf, Members, StoreId};
 
 use super::{
-    Action, Crash, HandOver, Lab, Notices,
+    Action, Crash, HandOver, Lab,
     world::{Content, Host, SentMessage, World},
 };
 
@@ -68,10 +68,6 @@ impl<R: Rules> Lab<R> {
                 world.left.doubts -= 1;
                 let incarnation = world.nodes[*agent].host.incarnation;
                 self.report(world, *agent, |m| m.suspect(&name(*agent), incarnation));
-            }
-            Action::Forge(agent) => {
-                world.left.forgeries -= 1;
-                self.send_notices(world, *agent, world.nodes[*agent].host.incarnation);
             }
         }
     }
@@ -259,12 +255,6 @@ impl<R: Rules> Lab<R> {
         match self.bounds.crash {
             Crash::Told => self.report(world, agent, |m| m.down(&name(agent), ended)),
             Crash::Unseen | Crash::Forgetful | Crash::Lost => self.begin(world, agent),
-            Crash::Reported => {
-                self.report(world, agent, |m| {
-                    m.down(&name(agent), ended) && m.up(&name(agent), ended.next())
-                });
-                self.begin(world, agent);
-            }
             Crash::Noticed => {
                 self.send_notices(world, agent, ended);
                 self.begin(world, agent);
@@ -295,15 +285,7 @@ impl<R: Rules> Lab<R> {
         let id = name(sent.from);
         let present = known.get(&id).and_then(|member| member.incarnation);
         let is_news = match &sent.content {
-            Content::Notice => {
-                let is_true = sent.incarnation < world.incarnation(sent.from);
-                let ended = match self.bounds.notices {
-                    Notices::Checked => Some(sent.incarnation).filter(|_| is_true),
-                    Notices::OfAnyIncarnation => present,
-                    Notices::Unchecked => Some(sent.incarnation),
-                };
-                ended.is_some_and(|ended| known.down(&id, ended))
-            }
+            Content::Notice => known.down(&id, sent.incarnation),
             // A link names the incarnation of an agent before it carries the agent's first message.
             Content::Said(_) if present < Some(sent.incarnation) => {
                 known.up(&id, sent.incarnation);

@@ -8,8 +8,8 @@
 //!   Lose     a message never arrives (not synchronous) Crash    an incarnation ends; the disk stays
 //!   Fire     a timer that is due                     Restart  the next incarnation begins
 //!   Campaign, SetScore, StepDown, ChangeVoters: commands of a user
-//!   Doubt    an agent is suspected for nothing        Forge    a notice of an agent that goes on
-//!   Repeat   a message arrives, and stays            Recall   a message of before the search arrives again
+//!   Doubt    an agent is suspected for nothing        Recall   a message of before the search arrives again
+//!   Repeat   a message arrives, and stays
 //! ```
 //!
 //! **A network that is a set.** Without synchrony a message arrives at any later moment, at any incarnation of its
@@ -27,7 +27,7 @@ mod world;
 
 use std::{ops::RangeInclusive, sync::Arc};
 
-use bully_core::protocol::{Input, InputOf, Time};
+use bully_core::protocol::{Input, InputOf};
 use stateright::{Model, Property};
 
 pub use trace::trace;
@@ -48,10 +48,12 @@ pub struct Bounds {
     pub n: usize,
     /// Synchrony: the longest delay in ticks; `None` without synchrony.
     pub delay: Option<u8>,
-    /// The way in which time passes.
-    pub clocks: Clocks,
-    /// Whether a message may overtake an earlier one of the same sender to the same receiver.
-    pub order: Order,
+    /// Whether time passes for each clock alone, and only to the next tick at which a timer that fires is due: any timer
+    /// may fire as soon as it is set. For rules in which no agent reads a time of another agent's clock. Otherwise time
+    /// passes in ticks, for all clocks at once; one clock may miss a tick if the budget allows it.
+    pub jumps: bool,
+    /// Whether the messages of one sender to one receiver arrive in the order of sending; otherwise in any order.
+    pub is_ordered: bool,
     /// Largest number of messages on their way; a message beyond it is lost.
     pub wire: usize,
     /// Whether a message that has room may be lost as well; otherwise it may wait for ever.
@@ -70,33 +72,12 @@ pub struct Bounds {
     pub successor: Option<usize>,
     /// The kind of a crash.
     pub crash: Crash,
-    /// The ends that a host accepts from a sentinel's notice.
-    pub notices: Notices,
     /// The only agent that may crash; `None` for any.
     pub mortal: Option<usize>,
     /// Ticks in which a crash may happen.
     pub crash_within: RangeInclusive<u16>,
     /// Ticks in which the next incarnation may begin after a crash of the kind [`Told`](Crash::Told); `None` for never.
     pub return_within: Option<RangeInclusive<u16>>,
-}
-
-/// The way in which time passes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Clocks {
-    /// In ticks, for all clocks at once. One clock may miss a tick if the budget allows it.
-    Tick,
-    /// For each clock alone, and only to the next tick at which a timer that fires is due: any timer may fire as soon
-    /// as it is set. For rules in which no agent reads a time of another agent's clock.
-    Jump,
-}
-
-/// The order in which messages arrive.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Order {
-    /// Any order.
-    Any,
-    /// The order of sending, for messages of one sender to one receiver.
-    Fifo,
 }
 
 /// The way of the hand-over before the search.
@@ -117,8 +98,6 @@ pub enum Crash {
     Unseen,
     /// Like `Unseen`, but the durable record is gone. No real driver may do this.
     Forgetful,
-    /// The next incarnation begins at once, and the other agents hear that the former one has certainly ended.
-    Reported,
     /// The next incarnation begins at once, and a sentinel sends each other host a notice of the former one's end. It
     /// arrives soon, late (after a message of the next incarnation), or never.
     Noticed,
@@ -127,25 +106,14 @@ pub enum Crash {
     Lost,
 }
 
-/// The ends that a host accepts from a notice.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Notices {
-    /// The end of the incarnation that the notice names, if this incarnation has ended.
-    Checked,
-    /// Wrong: the end of the incarnation that the host knows, whichever the notice names.
-    OfAnyIncarnation,
-    /// Wrong: the end of the incarnation that the notice names, also while its process still runs.
-    Unchecked,
-}
-
 impl Bounds {
     /// Returns the limits for `n` agents without commands or faults, and with no bound on anything.
     pub fn new(n: usize) -> Self {
         Self {
             n,
             delay: None,
-            clocks: Clocks::Tick,
-            order: Order::Any,
+            jumps: false,
+            is_ordered: false,
             wire: usize::MAX,
             loss: false,
             prologue: 0,
@@ -158,14 +126,12 @@ impl Bounds {
                 crashes: 0,
                 resigns: 0,
                 doubts: 0,
-                forgeries: 0,
                 repeats: 0,
                 scores: Vec::new(),
                 changes: Vec::new(),
             },
             successor: None,
             crash: Crash::Told,
-            notices: Notices::Checked,
             mortal: None,
             crash_within: 0..=u16::MAX,
             return_within: Some(0..=u16::MAX),
@@ -180,17 +146,8 @@ pub struct Lab<R> {
     pub rules: R,
     /// The limits.
     pub bounds: Bounds,
-    /// The aim of the search.
-    pub aim: Aim,
-}
-
-/// The aim of a search.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Aim {
-    /// To see all worlds.
-    Everything,
-    /// To find the shortest path to a broken invariant.
-    Shortest,
+    /// Whether the search only has to find the shortest path to a broken invariant, and not to see all worlds.
+    pub is_for_shortest: bool,
 }
 
 /// One action of a model.
@@ -227,8 +184,6 @@ pub enum Action {
     SetScore(usize),
     /// The supervisors suspect this agent, and tell all others. The agent still runs.
     Doubt(usize),
-    /// A forged notice, or one of a faulty sentinel, tells all others that this agent has ended. The agent still runs.
-    Forge(usize),
     /// A user asks this leader for the change at this position of the budget. The leader has no work to end.
     ChangeVoters(usize, usize),
 }
@@ -267,7 +222,7 @@ impl<R: Rules> Model for Lab<R> {
         for (agent, slot) in world.nodes.iter().enumerate() {
             let now = at(slot.clock);
             for (position, armed) in slot.host.timers.iter().enumerate() {
-                let may_fire = armed.from <= now || self.bounds.clocks == Clocks::Jump;
+                let may_fire = armed.from <= now || self.bounds.jumps;
                 if may_fire && self.rules.makes_calls(armed.timer) {
                     let deaf = (0..1u32 << self.bounds.n).filter(|deaf| deaf & (1 << agent) == 0);
                     actions.extend(deaf.map(|deaf| Action::Call(agent, position, deaf)));
@@ -292,15 +247,9 @@ impl<R: Rules> Model for Lab<R> {
         let sound: Property<Self> =
             Property::always(SOUND, |lab, world| lab.rules.broken(world).is_none());
         let mut properties = vec![sound];
-        if self.aim == Aim::Everything {
+        if !self.is_for_shortest {
             let sights = self.rules.sights();
-            let shown = [
-                shown::<R, 0>,
-                shown::<R, 1>,
-                shown::<R, 2>,
-                shown::<R, 3>,
-                shown::<R, 4>,
-            ];
+            let shown = [shown::<R, 0>, shown::<R, 1>, shown::<R, 2>, shown::<R, 3>];
             assert!(sights.len() <= shown.len(), "too many sights");
             let named = sights.iter().zip(shown);
             properties.extend(named.map(|(name, shown)| Property::sometimes(name, shown)));
@@ -329,7 +278,7 @@ impl<R: Rules> Lab<R> {
         let ahead = |earlier: &MessageInFlight<R>| {
             let same_way = (earlier.from, earlier.to) == (sent.from, sent.to);
             let is_update = earlier.content == Content::Members && self.bounds.crash == Crash::Told;
-            same_way && (is_update || self.bounds.order == Order::Fifo) || earlier == sent
+            same_way && (is_update || self.bounds.is_ordered) || earlier == sent
         };
         earlier.into_iter().any(ahead)
     }
@@ -359,7 +308,7 @@ impl<R: Rules> Lab<R> {
     /// Adds a tick, unless synchrony forbids it.
     fn add_ticks(&self, world: &World<R>, actions: &mut Vec<Action>) {
         let is_over = self.bounds.horizon.is_some_and(|last| world.now >= last);
-        if is_over || self.bounds.clocks == Clocks::Jump {
+        if is_over || self.bounds.jumps {
             return;
         }
         if let Some(delay) = self.bounds.delay {
@@ -402,9 +351,6 @@ impl<R: Rules> Lab<R> {
             if world.left.doubts > 0 {
                 actions.push(Action::Doubt(agent));
             }
-            if world.left.forgeries > 0 {
-                actions.push(Action::Forge(agent));
-            }
             if world.left.resigns > 0 && world.believers().any(|(leader, _)| leader == agent) {
                 actions.push(Action::StepDown(agent));
             }
@@ -431,9 +377,5 @@ impl<R: Rules> Lab<R> {
                 message: (**message).clone(),
             },
         }
-    }
-
-    fn clock(&self, world: &World<R>, agent: usize) -> Time {
-        world.clock(agent)
     }
 }

@@ -1,15 +1,13 @@
 //! A path as text: each step with its time, and every agent's view of the leader after it.
 
+use bully_core::protocol::{AgentId, Role, View};
 use stateright::Path;
 
 use super::{
     Action,
     world::{Content, World},
 };
-use crate::{
-    rules::{Rules, name},
-    story::{Story, belief},
-};
+use crate::rules::{Rules, name};
 
 /// Returns the path as text, one line for each step.
 pub fn trace<R: Rules>(path: Path<World<R>, Action>) -> String {
@@ -17,15 +15,33 @@ pub fn trace<R: Rules>(path: Path<World<R>, Action>) -> String {
     let Some((first, _)) = steps.first() else {
         return String::new();
     };
-    let mut story = Story::new(beliefs(first));
+    let (mut text, mut believed) = (String::new(), beliefs(first));
     for pair in steps.windows(2) {
         let [(world, Some(action)), (next, _)] = pair else {
             continue;
         };
+        let before = std::mem::replace(&mut believed, beliefs(next));
+        let pairs = believed.iter().zip(&before);
+        let changes = pairs.filter(|(now, before)| now != before);
+        let changes: Vec<&str> = changes.map(|(now, _)| now.as_str()).collect();
         let what = format!("{:>2}  {}", world.now, told(world, action));
-        story.tell(&what, beliefs(next));
+        let line = format!("{what:<54}  {}", changes.join("; "));
+        text += line.trim_end();
+        text.push('\n');
     }
-    story.text()
+    text
+}
+
+/// Describes the view of an agent in a few words.
+fn belief(me: &AgentId, view: &View) -> String {
+    match (&view.leading, &view.leader, view.role) {
+        (Some(term), _, _) => format!("{me} LEADS in term {term}"),
+        (None, Some(leader), Role::Follower) => format!("{me} follows {}", leader.id),
+        (None, Some(leader), _) => format!("{me} asks, and follows {}", leader.id),
+        (None, None, Role::Candidate) => format!("{me} asks"),
+        (None, None, Role::Waiting) => format!("{me} defers"),
+        (None, None, Role::Leader | Role::Follower) => format!("{me} has no leader"),
+    }
 }
 
 fn beliefs<R: Rules>(world: &World<R>) -> Vec<String> {
@@ -91,6 +107,5 @@ fn told<R: Rules>(world: &World<R>, action: &Action) -> String {
             format!("{}       is asked to {change}", name(*agent))
         }
         Action::Doubt(agent) => format!("{}       is suspected", name(*agent)),
-        Action::Forge(agent) => format!("{}       is told to have ended", name(*agent)),
     }
 }

@@ -15,7 +15,7 @@ use bully_core::protocol::{
 use super::{Bounds, Crash};
 use crate::{
     relative::{Mixer, at, digest},
-    rules::{MessageOf, Owner, Rules, name},
+    rules::{MessageOf, Rules, name},
 };
 
 /// The world of the machine of `R`. Two worlds with the same [digest](Hash) have the same future.
@@ -53,7 +53,7 @@ pub(super) struct Slot<E: Election> {
 }
 
 /// The machine of one name, with its timers, its disk, and its driver's knowledge.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Host<E: Election> {
     /// The machine; `None` after a crash.
     pub machine: Option<E>,
@@ -67,20 +67,6 @@ pub(super) struct Host<E: Election> {
     pub store: Option<StoreId>,
     /// The members that the driver knows, as the machine heard them last.
     pub known: Arc<Members>,
-}
-
-impl<E: Election + Clone> Clone for Host<E> {
-    fn clone(&self) -> Self {
-        Self {
-            machine: self.machine.clone(),
-            timers: self.timers.clone(),
-            disk: self.disk.clone(),
-            unwritten: self.unwritten.clone(),
-            incarnation: self.incarnation,
-            store: self.store,
-            known: Arc::clone(&self.known),
-        }
-    }
 }
 
 /// A timer that was set. It is due at `from`, and fires at `to` at the latest under synchrony.
@@ -130,8 +116,6 @@ pub struct Budget {
     pub resigns: u8,
     /// Number of wrong suspicions left.
     pub doubts: u8,
-    /// Number of false ends left: notices to all about an agent that still runs.
-    pub forgeries: u8,
     /// Number of messages that have arrived and may arrive once more.
     pub repeats: u8,
     /// The scores that may still be set, with their agents.
@@ -220,12 +204,8 @@ impl<R: Rules> World<R> {
     }
 
     /// Returns the number of agents, including those that are down.
-    pub fn len(&self) -> usize {
+    pub fn count(&self) -> usize {
         self.nodes.len()
-    }
-
-    pub fn is_empty(&self) -> bool {
-        self.nodes.is_empty()
     }
 
     /// Returns the present or the last incarnation of `agent`.
@@ -332,10 +312,8 @@ impl<R: Rules> World<R> {
     /// Returns the digest of a message. Its readings belong to one clock; the order of messages does not count.
     fn digest_of(&self, sent: &SentMessage<MessageOf<R>>) -> u64 {
         let clock = match &sent.content {
-            Content::Said(message) => match R::clock_in(message) {
-                Owner::Sender => self.clock(sent.from),
-                Owner::Receiver => self.clock(sent.to),
-            },
+            Content::Said(message) if R::quotes_receiver(message) => self.clock(sent.to),
+            Content::Said(_) => self.clock(sent.from),
             Content::Members | Content::Notice => Time::ZERO,
         };
         let content = digest(&sent.content, clock, self.memory);

@@ -23,7 +23,7 @@ impl<R: Rules> Lab<R> {
         input: InputOf<R::Election>,
         mut heard: Heard<R>,
     ) {
-        let now = self.clock(world, agent);
+        let now = world.clock(agent);
         let mut inputs = VecDeque::from([input]);
         while let Some(input) = inputs.pop_front() {
             let Some(machine) = &mut host.machine else {
