@@ -107,13 +107,6 @@ pub(crate) fn sides(seed: u64, n: usize) -> Vec<Vec<AgentId>> {
     sides
 }
 
-/// Returns the agents of this side that consider themselves leader.
-pub(crate) fn believers(world: &World<AnyBully>, side: &[AgentId]) -> Vec<AgentId> {
-    let mut all = world.believers();
-    all.retain(|name| side.contains(name));
-    all
-}
-
 /// Returns whether each agent of this side follows `leader`, or is it.
 pub(crate) fn follow(world: &World<AnyBully>, side: &[AgentId], leader: &AgentId) -> bool {
     side.iter().all(|name| {

@@ -36,27 +36,15 @@ pub(super) fn within_the_delay_bound() {
 /// Checks all faults, with every clock wrong by up to 11 %.
 pub(super) fn on_any_network() {
     one_leads(0..100, &Fault::ALL, |_| 110_000);
-    assert!(clocks_that_err(400_000) > 0, "the clocks do not matter");
-    assert_eq!(clocks_that_err(110_000), 0);
+    assert!(
+        leaders::clocks_that_err(400_000, led).0 > 0,
+        "the clocks do not matter"
+    );
+    assert_eq!(leaders::clocks_that_err(110_000, led).0, 0);
 }
 
 pub(super) fn shares_no_term_while_the_store_remembers() {
     one_leads(1_000..1_060, &Fault::ALL, |_| 110_000);
-}
-
-/// Isolates a leader with a slow clock from agents with fast clocks. Returns how often two agents considered themselves
-/// leader at once.
-fn clocks_that_err(ppm: i32) -> u32 {
-    let two = (0..40).filter(|seed| {
-        let mut world = led(*seed, 5);
-        for name in names(5) {
-            world.set_clock_rate(&name, if name == "e" { -ppm } else { ppm });
-        }
-        world.run_for(Duration::from_millis(100));
-        world.isolate("e");
-        world.run_until(World::is_contested, Duration::from_secs(2))
-    });
-    u32::try_from(two.count()).unwrap()
 }
 
 fn config() -> LeaseConfig {
@@ -69,7 +57,7 @@ fn config() -> LeaseConfig {
 
 /// Returns a world of the agents `a`, `b`, … in which the last one has the highest rank and leads. Messages take up to
 /// the delay bound.
-fn led(seed: u64, n: usize) -> World<Simulated> {
+pub(super) fn led(seed: u64, n: usize) -> World<Simulated> {
     let bound = config().timings.delay_bound();
     let delay = Conditions::builder().delay(bound / 20..=bound);
     let agents = names(n).into_iter().zip(1..).map(|(id, score)| {
@@ -125,19 +113,5 @@ pub(super) fn heals_within_the_formula() {
         let above = u32::try_from(size(seed)).unwrap() - 1;
         let settled = world.settle(config().worst_case_failover(above));
         settled.unwrap_or_else(|why| panic!("seed {seed}: {why}"));
-    }
-}
-
-pub(super) fn ends_with_its_lease() {
-    let e: AgentId = "e".parse().unwrap();
-    for seed in 0..20 {
-        let mut world = led(seed, 5);
-        let began = world.now();
-        world.pause("e");
-        while world.believers().contains(&e) {
-            world.run_for(Duration::from_millis(1));
-        }
-        let took = world.now().since(began);
-        assert!(took <= config().timings.lease(), "seed {seed}: {took:?}");
     }
 }
