@@ -19,7 +19,7 @@ use bully_sim::{
     sim::{Detection, Participant, World},
     trace::Trace,
 };
-use noted::{Noted, Status};
+use noted::{ELECTION, Noted, REORGANIZATION};
 
 use crate::golden;
 
@@ -60,25 +60,32 @@ fn side_by_side(
     old(&mut noted);
     new(&mut machine);
     assert_eq!(machine.violation(), None);
-    let states = noted.agents().filter_map(|id| {
-        let node = noted.machine(id)?;
-        let under = node.coordinator().map_or("no coordinator", AgentId::as_str);
-        Some(format!("{id} in {} under {under}\n", node.status()))
-    });
-    let text = noted.trace().to_text() + &states.collect::<String>();
-    golden(&format!("{name}.as-written"), &text);
-    let states = machine.agents().filter_map(|id| {
-        let node = machine.machine(id)?;
-        let under = node.coordinator().map_or("no coordinator", AgentId::as_str);
-        Some(format!("{id} in {} under {under}\n", node.status()))
-    });
-    let text = machine.trace().to_text() + &states.collect::<String>();
-    golden(&format!("{name}.reorganization"), &text);
+    let status = |node: &Noted| (node.status.to_owned(), node.coordinator.clone());
+    golden(&format!("{name}.as-written"), &told(&noted, status));
+    let status = |node: &Reorganization| (node.status().to_string(), node.coordinator().cloned());
+    golden(&format!("{name}.reorganization"), &told(&machine, status));
     (noted, machine)
+}
+
+/// Returns the trace of a world, and the status and the coordinator of each node at its end.
+fn told<E: Election>(world: &World<E>, of: fn(&E) -> (String, Option<AgentId>)) -> String {
+    let states = world.agents().filter_map(|id| {
+        let (status, coordinator) = of(world.machine(id)?);
+        let under = coordinator
+            .as_ref()
+            .map_or("no coordinator", AgentId::as_str);
+        Some(format!("{id} in {status} under {under}\n"))
+    });
+    world.trace().to_text() + &states.collect::<String>()
 }
 
 fn golden(name: &str, text: &str) {
     golden::golden(&format!("tests/elections/traces/{name}.txt"), text);
+}
+
+fn under<'a>(world: &'a World<Noted>, id: &str) -> Option<&'a str> {
+    let node = world.machine(id).unwrap();
+    node.coordinator.as_ref().map(AgentId::as_str)
 }
 
 fn believers(world: &World<Reorganization>) -> Vec<String> {
@@ -93,8 +100,8 @@ fn the_notes_end_at_reorganization() {
     }
     let (noted, machine) = side_by_side("1982-ends-early", 2, story, story);
     let node = noted.machine("1").unwrap();
-    assert_eq!(node.status(), Status::Reorganization);
-    assert_eq!(node.coordinator().map(AgentId::as_str), Some("2"));
+    assert_eq!(node.status, REORGANIZATION);
+    assert_eq!(under(&noted, "1"), Some("2"));
     assert_eq!(noted.believers(), [""; 0], "no node works");
     assert_eq!(believers(&machine), ["2"]);
 }
@@ -108,17 +115,8 @@ fn the_notes_leave_the_highest_node_out() {
         world.run_for(MS(1_000));
     }
     let (noted, machine) = side_by_side("1982-highest-left-out", 3, story, story);
-    let under = |id: &str| {
-        noted
-            .machine(id)
-            .unwrap()
-            .coordinator()
-            .map(AgentId::as_str)
-    };
-    assert_eq!(
-        [under("1"), under("2"), under("3")],
-        [Some("2"), Some("2"), Some("3")]
-    );
+    let coordinators = ["1", "2", "3"].map(|id| under(&noted, id));
+    assert_eq!(coordinators, ["2", "2", "3"].map(Some));
     assert_eq!(believers(&machine), ["3"]);
 }
 
@@ -131,8 +129,7 @@ fn the_notes_have_no_time_out() {
         world.run_for(MS(2_000));
     }
     let (noted, machine) = side_by_side("1982-coordinator-dies", 3, story, story);
-    let under = noted.machine("2").unwrap().coordinator();
-    assert_eq!(under.map(AgentId::as_str), Some("3"), "node 3 has crashed");
+    assert_eq!(under(&noted, "2"), Some("3"), "node 3 has crashed");
     assert_eq!(believers(&machine), ["2"]);
 }
 
@@ -144,8 +141,8 @@ fn the_notes_let_a_halted_node_wait_for_ever() {
     noted.run_for(dies_while_all_are_halted);
     noted.crash("3");
     noted.run_for(MS(5_000));
-    assert_eq!(noted.machine("1").unwrap().status(), Status::Election);
-    assert_eq!(noted.machine("2").unwrap().coordinator(), None);
+    assert_eq!(noted.machine("1").unwrap().status, ELECTION);
+    assert_eq!(under(&noted, "2"), None);
     let mut machine = repaired(3);
     machine.run_for(MS(8)); // it halts the others without a wait for T: no node is above it
     machine.crash("3");

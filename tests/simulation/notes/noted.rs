@@ -27,12 +27,7 @@ pub(crate) enum Note {
 
 impl fmt::Display for Note {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Contact => "contact",
-            Self::Response => "response",
-            Self::Halt => "halt",
-            Self::Elected => "I am elected",
-        })
+        f.write_str(self.kind())
     }
 }
 
@@ -42,7 +37,7 @@ impl PeerMessage for Note {
             Self::Contact => "contact",
             Self::Response => "response",
             Self::Halt => "halt",
-            Self::Elected => "elected",
+            Self::Elected => "I am elected",
         }
     }
 
@@ -52,20 +47,8 @@ impl PeerMessage for Note {
 }
 
 /// The status of a node. The notes name no others.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Status {
-    Election,
-    Reorganization,
-}
-
-impl fmt::Display for Status {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Election => "election",
-            Self::Reorganization => "reorganization",
-        })
-    }
-}
+pub(crate) const ELECTION: &str = "election";
+pub(crate) const REORGANIZATION: &str = "reorganization";
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Timer {
@@ -81,20 +64,12 @@ pub(crate) enum Timer {
 pub(crate) struct Noted {
     me: Identity,
     members: Arc<Members>,
-    status: Status,
-    coordinator: Option<AgentId>,
+    pub(crate) status: &'static str,
+    pub(crate) coordinator: Option<AgentId>,
     halter: Option<AgentId>,
 }
 
 impl Noted {
-    pub(crate) fn status(&self) -> Status {
-        self.status
-    }
-
-    pub(crate) fn coordinator(&self) -> Option<&AgentId> {
-        self.coordinator.as_ref()
-    }
-
     fn ids(&self, wanted: impl Fn(Score, Score) -> bool) -> Arc<[AgentId]> {
         let Some(mine) = self.me.score else {
             return [].into();
@@ -107,31 +82,29 @@ impl Noted {
             .collect()
     }
 
+    fn tell(&self, wanted: impl Fn(Score, Score) -> bool, note: Note, out: &mut EffectsOf<Self>) {
+        let ids = self.ids(wanted);
+        if !ids.is_empty() {
+            out.send_to(To::Set(ids), note);
+        }
+    }
+
     /// Sends part 1: "all nodes (j) whose ids are higher than its own (i < j < n)".
     fn contact(&self, out: &mut EffectsOf<Self>) {
         let n = i64::try_from(self.members.len()).unwrap_or(i64::MAX);
-        let higher = self.ids(|j, i| i < j && j < Score::from(n));
-        if !higher.is_empty() {
-            out.send_to(To::Set(higher), Note::Contact);
-        }
+        self.tell(|j, i| i < j && j < Score::from(n), Note::Contact, out);
         out.set_timer(Timer::Contact, DEADLINE);
     }
 
     /// Sends part 2: "sends Halt to lower priority node k".
     fn halt(&self, out: &mut EffectsOf<Self>) {
-        let lower = self.ids(|k, i| k < i);
-        if !lower.is_empty() {
-            out.send_to(To::Set(lower), Note::Halt);
-        }
+        self.tell(|k, i| k < i, Note::Halt, out);
         out.set_timer(Timer::Halted, DEADLINE);
     }
 
     fn announce(&mut self, out: &mut EffectsOf<Self>) {
-        let lower = self.ids(|k, i| k < i);
-        if !lower.is_empty() {
-            out.send_to(To::Set(lower), Note::Elected);
-        }
-        self.status = Status::Reorganization;
+        self.tell(|k, i| k < i, Note::Elected, out);
+        self.status = REORGANIZATION;
         self.coordinator = Some(self.me.id.clone());
     }
 }
@@ -148,7 +121,7 @@ impl Election for Noted {
         Self {
             me,
             members: Arc::new(Members::default()),
-            status: Status::Election,
+            status: ELECTION,
             coordinator: None,
             halter: None,
         }
@@ -178,11 +151,11 @@ impl Election for Noted {
                     for timer in [Timer::Contact, Timer::Announcement, Timer::Halted] {
                         out.cancel_timer(timer);
                     }
-                    self.status = Status::Election;
+                    self.status = ELECTION;
                     (self.halter, self.coordinator) = (Some(from), None);
                 }
                 Note::Elected if self.halter.as_ref() == Some(&from) => {
-                    self.status = Status::Reorganization;
+                    self.status = REORGANIZATION;
                     self.coordinator = Some(from);
                 }
                 Note::Elected => {}
