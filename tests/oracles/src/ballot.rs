@@ -19,6 +19,7 @@
 
 use std::{collections::BTreeMap, sync::Arc, time::Duration};
 
+use crate::skewed;
 use bully_classics::ballot::{Ballot, BallotConfig, BallotNumber};
 use bully_core::{
     protocol::{AgentId, Incarnation, Score, SettingError, Timings},
@@ -225,8 +226,7 @@ impl Scenario for BallotScenario {
     /// to notice, one to elect, and one more for a rival with the same number.
     fn settles_within(&self, skew: u32) -> Duration {
         let config = &self.config;
-        let all = config.cap() * 4 + config.drain + config.cooldown;
-        all + all * skew / 1_000_000 * 2
+        skewed(config.cap() * 4 + config.drain + config.cooldown, skew)
     }
 
     fn decisive(&self) -> &[&'static str] {

@@ -7,6 +7,7 @@
 
 use std::{sync::Arc, time::Duration};
 
+use crate::skewed;
 use bully_core::{
     elections::bully::{Bully, BullyConfig, Preemption},
     protocol::{AgentId, Timings},
@@ -103,6 +104,5 @@ impl Scenario for BullyScenario {
 /// rank, and an election by another agent.
 pub(super) fn settles_within(t: &Timings, first: Duration, skew: u32) -> Duration {
     let second = t.step() + t.victory_wait() + t.deadline() + t.delay_bound() * 8;
-    let all = first + second;
-    all + all * skew / 1_000_000 * 2
+    skewed(first + second, skew)
 }

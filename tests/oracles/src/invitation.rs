@@ -6,10 +6,10 @@
 
 use std::{collections::BTreeMap, sync::Arc, time::Duration};
 
-use crate::voters;
+use crate::{preset, skewed, voters};
 use bully_classics::invitation::{ElectionId, InvitationConfig, InvitationElection, Task};
 use bully_core::{
-    protocol::{AgentId, Incarnation, SettingError, Timings},
+    protocol::{AgentId, Incarnation, SettingError},
     random::SplitMix64,
 };
 use bully_sim::sim::{Participant, World, chaos::Scenario};
@@ -31,11 +31,7 @@ impl InvitationScenario {
     /// None: every preset that is drawn has a failure detector.
     pub fn drawn(seed: u64) -> Result<Self, SettingError> {
         let mut random = SplitMix64::new(seed ^ 0x1A_517E_1982);
-        let timings = match random.below(4) {
-            0 => Timings::default(),
-            1 => Timings::lan(),
-            _ => Timings::in_process(),
-        };
+        let timings = preset(&mut random);
         let half = Duration::from_millis(500);
         let config = InvitationConfig {
             drain: half,
@@ -117,8 +113,10 @@ impl Scenario for InvitationScenario {
         let t = &c.timings;
         let noticed = c.worst_case_failover(8) + c.detector().detection;
         let merge = c.detector().heartbeat + t.step() * 4 + c.worst_case_merge_with_losses();
-        let all = noticed + c.takeover() + merge * 3 + c.drain + c.cooldown;
-        all + all * skew / 1_000_000 * 2
+        skewed(
+            noticed + c.takeover() + merge * 3 + c.drain + c.cooldown,
+            skew,
+        )
     }
 
     fn decisive(&self) -> &[&'static str] {

@@ -12,6 +12,7 @@
 
 use std::{sync::Arc, time::Duration};
 
+use crate::skewed;
 use bully_core::{
     elections::lease::{LeaseConfig, Preemption, RegisterConfig, Simulated, SimulatedConfig},
     protocol::{AgentId, IdError, Term, Time, Timings},
@@ -109,8 +110,7 @@ impl Scenario for LeaseScenario {
         let config = &self.config;
         let one = config.worst_case_failover(8) * 2; // twice: for agents that cool down as well
         let idle = config.timings.lease() + config.cooldown * 2;
-        let all = one * 3 + idle;
-        all + all * skew / 1_000_000 * 2
+        skewed(one * 3 + idle, skew)
     }
 
     fn decisive(&self) -> &[&'static str] {

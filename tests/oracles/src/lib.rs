@@ -17,7 +17,12 @@ mod quorum;
 mod reorganization;
 mod ring;
 
-use bully_core::protocol::{AgentId, Election};
+use std::time::Duration;
+
+use bully_core::{
+    protocol::{AgentId, Election, Timings},
+    random::SplitMix64,
+};
 use bully_sim::sim::World;
 
 pub use astra::AstraScenario;
@@ -37,4 +42,18 @@ fn voters<E: Election>(world: &World<E>) -> impl Iterator<Item = (&AgentId, &E)>
         let machine = world.machine(id)?;
         Some((id, machine)).filter(|_| me.is_voter())
     })
+}
+
+/// Draws timings: mostly those within a process.
+fn preset(random: &mut SplitMix64) -> Timings {
+    match random.below(4) {
+        0 => Timings::default(),
+        1 => Timings::lan(),
+        _ => Timings::in_process(),
+    }
+}
+
+/// Returns the time by the true clock in which each clock, which errs by `skew` parts per million, has counted `all`.
+fn skewed(all: Duration, skew: u32) -> Duration {
+    all + all * skew / 1_000_000 * 2
 }

@@ -6,12 +6,12 @@
 
 use std::{sync::Arc, time::Duration};
 
-use crate::voters;
+use crate::{preset, skewed, voters};
 use bully_classics::reorganization::{
     PaperStatus, Reorganization, ReorganizationConfig, Task, WhenAsked,
 };
 use bully_core::{
-    protocol::{AgentId, SettingError, Timings},
+    protocol::{AgentId, SettingError},
     random::SplitMix64,
 };
 use bully_sim::sim::{
@@ -58,11 +58,7 @@ impl ReorganizationScenario {
     pub fn drawn(seed: u64) -> Result<Self, SettingError> {
         // Another seed than the history's, whose first draws would be the same.
         let mut random = SplitMix64::new(seed ^ 0x51AE_1982);
-        let timings = match random.below(4) {
-            0 => Timings::default(),
-            1 => Timings::lan(),
-            _ => Timings::in_process(),
-        };
+        let timings = preset(&mut random);
         let when_asked = if random.chance(300) {
             WhenAsked::Elect
         } else {
@@ -115,8 +111,10 @@ impl Scenario for ReorganizationScenario {
         let t = &c.timings;
         let noticed = c.detector().detection * 2 + t.jitter() * 2 + t.deadline();
         let elections = c.worst_case_election_with_losses() + t.deadline() + t.step() * 9;
-        let all = noticed + c.takeover() * 2 + elections * 3 + c.drain + c.cooldown;
-        all + all * skew / 1_000_000 * 2
+        skewed(
+            noticed + c.takeover() * 2 + elections * 3 + c.drain + c.cooldown,
+            skew,
+        )
     }
 
     fn decisive(&self) -> &[&'static str] {

@@ -6,6 +6,7 @@ use std::{
     time::Duration,
 };
 
+use crate::skewed;
 use bully_classics::ring::{Ring, RingConfig, RingElectionId};
 use bully_core::{
     protocol::{AgentId, Incarnation, Presence},
@@ -126,8 +127,10 @@ impl Scenario for RingScenario {
         let idle = config.drain + config.cooldown + config.challenge_after;
         let silences = config.silence(n) * 2 + config.probe() * 2;
         let elections = config.token(n) * 2 + config.worst_case_election(n, n) * 2;
-        let all = idle + silences + elections + slots * 2 + t.delay_bound() * 8;
-        all + all * skew / 1_000_000 * 2
+        skewed(
+            idle + silences + elections + slots * 2 + t.delay_bound() * 8,
+            skew,
+        )
     }
 
     fn decisive(&self) -> &[&'static str] {

@@ -60,11 +60,8 @@ impl QuorumScenario {
         world: &mut World<Watched>,
         random: &mut SplitMix64,
     ) -> Option<Situation> {
-        let running: Vec<AgentId> = world
-            .agents()
-            .filter(|id| world.is_running(id))
-            .cloned()
-            .collect();
+        let running = world.agents().filter(|id| world.is_running(id));
+        let running: Vec<AgentId> = running.cloned().collect();
         let leaders = world.believers();
         let asked = random.pick(&leaders).filter(|_| random.clone().chance(500));
         let asked = asked.or_else(|| random.pick(&running))?.clone();
@@ -78,35 +75,22 @@ impl QuorumScenario {
     fn draw_change(&self, world: &World<Watched>, random: &mut SplitMix64) -> Option<VoterChange> {
         let present = self.last_list(world);
         let all: Vec<AgentId> = world.agents().cloned().collect();
-        let others: Vec<&AgentId> = all
-            .iter()
-            .filter(|id| !present.voters.contains(id))
-            .collect();
-        let voters: Vec<&AgentId> = present.voters.iter().collect();
-        let new = |random: &mut SplitMix64| {
-            let id = if random.chance(50) {
-                random.pick(&all)
-            } else {
-                random.pick(&others).copied()
-            };
-            id.map(|id| NewVoter {
-                id: id.clone(),
-                contact: None,
-            })
+        let (voters, mut others) = (&present.voters, all.clone());
+        others.retain(|id| !voters.contains(id));
+        // Now and then any agent, also one for which the change makes no sense.
+        let one_of = |usual: &[AgentId], random: &mut SplitMix64| {
+            let agents: &[AgentId] = if random.chance(50) { &all } else { usual };
+            random.pick(agents).cloned()
         };
-        let old = |random: &mut SplitMix64| {
-            let id = if random.chance(50) {
-                random.pick(&all)
-            } else {
-                random.pick(&voters).copied()
-            };
-            id.cloned()
+        let new = |random: &mut SplitMix64| {
+            let id = one_of(&others, random);
+            id.map(|id| NewVoter { id, contact: None })
         };
         match random.below(3) {
             0 => new(random).map(VoterChange::Add),
-            1 => old(random).map(VoterChange::Remove),
+            1 => one_of(voters, random).map(VoterChange::Remove),
             _ => Some(VoterChange::Replace {
-                old: old(random)?,
+                old: one_of(voters, random)?,
                 new: new(random)?,
             }),
         }

@@ -39,9 +39,6 @@ pub(super) struct Decrees {
     seals: Vec<(Term, Decree, BTreeSet<AgentId>)>,
     /// `NoAckAfterSeal`: the highest term that each voter has ever sealed.
     highest: BTreeMap<AgentId, Term>,
-    /// Number of changes that were answered as done.
-    pub(super) done: u64,
-    pub(super) refused: u64,
 }
 
 impl Decrees {
@@ -141,7 +138,6 @@ impl Decrees {
         changed: &Changed,
         first: &QuorumConfig,
     ) -> Result<(), String> {
-        self.done += 1;
         let (new, old) = change.parts();
         let config = self.config(changed.epoch, first);
         let is_true = config.is_some_and(|config| {

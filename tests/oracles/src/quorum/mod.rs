@@ -268,12 +268,8 @@ impl Scenario for QuorumScenario {
         };
         let pauses = (t.promise() + config.drain()) * 3 + config.cooldown;
         let all = t.promise() * 4 + rounds + grace + pauses + self.recovers_within();
-        let all = if self.changes {
-            all * 2 + self.asks_within()
-        } else {
-            all
-        };
-        all + all * skew / 1_000_000 * 2
+        let asked = all + self.asks_within();
+        crate::skewed(if self.changes { all + asked } else { all }, skew)
     }
 
     /// Without disks all voters need the same promise, and of two processes of a name one abstains; but many voters may

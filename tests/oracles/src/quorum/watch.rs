@@ -283,9 +283,6 @@ impl Watched {
                 let kept = ledger.decrees.answers(&self.id, change, changed, first);
                 ledger.holds(kept);
             }
-            VotersEvent::Answered {
-                outcome: Err(_), ..
-            } => ledger.decrees.refused += 1,
             _ => {}
         }
     }
