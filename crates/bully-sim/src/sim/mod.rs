@@ -94,4 +94,4 @@ pub use updates::Detection;
 pub use world::{Violation, World};
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;

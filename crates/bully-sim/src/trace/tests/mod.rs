@@ -1,44 +1,8 @@
 //! The entries that a trace keeps, and their text.
 
-use std::fmt;
-
 use super::{Happening, Trace, What};
-use bully_core::protocol::{AgentId, Event, Incarnation, Leader, PeerMessage, Role, Term, Time};
-
-#[derive(Clone, Debug, PartialEq, Hash)]
-enum Say {
-    Hello(u8),
-    Beat,
-}
-
-impl fmt::Display for Say {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Hello(n) => write!(f, "hello {n}"),
-            Self::Beat => f.write_str("beat"),
-        }
-    }
-}
-
-impl PeerMessage for Say {
-    fn kind(&self) -> &'static str {
-        match self {
-            Self::Hello(_) => "hello",
-            Self::Beat => "beat",
-        }
-    }
-
-    fn needs(&self, _: &AgentId) -> bully_core::protocol::MinimumRole {
-        bully_core::protocol::MinimumRole::Leader
-    }
-    fn is_repeated(&self) -> bool {
-        *self == Self::Beat
-    }
-}
-
-fn id(name: &str) -> AgentId {
-    AgentId::new(name).unwrap()
-}
+use crate::sim::tests::{id, toy::Say};
+use bully_core::protocol::{Event, Incarnation, Leader, PeerMessage, Role, Term, Time};
 
 const AT: fn(u64) -> Time = Time::from_millis;
 
@@ -49,15 +13,15 @@ fn story(mut trace: Trace) -> Trace {
         trace.happened(AT(0), agent, Happening::Started);
     }
     trace.role(AT(0), &c, Role::Candidate);
-    trace.sent(AT(0), &c, &a, &Say::Hello(1), [AT(2)]);
-    trace.sent(AT(0), &c, &b, &Say::Hello(1), [AT(2)]);
-    trace.delivered(AT(2), &c, &a, &Say::Hello(1));
+    trace.sent(AT(0), &c, &a, &Say::Elected(Term(1)), [AT(2)]);
+    trace.sent(AT(0), &c, &b, &Say::Elected(Term(1)), [AT(2)]);
+    trace.delivered(AT(2), &c, &a, &Say::Elected(Term(1)));
     trace.mark(AT(2), || String::from("cut b -> c"));
-    trace.sent(AT(2), &a, &c, &Say::Hello(2), [AT(3), AT(5)]);
-    trace.lost(AT(2), &b, &c, &Say::Hello(2), "cut");
-    trace.delivered(AT(3), &a, &c, &Say::Hello(2));
+    trace.sent(AT(2), &a, &c, &Say::Elected(Term(2)), [AT(3), AT(5)]);
+    trace.lost(AT(2), &b, &c, &Say::Elected(Term(2)), "cut");
+    trace.delivered(AT(3), &a, &c, &Say::Elected(Term(2)));
     trace.role(AT(3), &c, Role::Leader);
-    trace.lost(AT(3), &c, &b, &Say::Beat, "bad luck");
+    trace.lost(AT(3), &c, &b, &Say::Beat(Term(1)), "bad luck");
     trace.event(AT(3), &c, &Event::Acquired { term: Term(1) });
     let leader = Leader {
         id: c.clone(),
@@ -68,7 +32,7 @@ fn story(mut trace: Trace) -> Trace {
         trace.event(AT(4), agent, &Event::NewLeader(leader.clone()));
     }
     trace.happened(AT(4), &c, Happening::Crashed);
-    trace.dropped(AT(5), &a, &c, &Say::Hello(2), "no receiver");
+    trace.dropped(AT(5), &a, &c, &Say::Elected(Term(2)), "no receiver");
     trace
 }
 
@@ -78,14 +42,14 @@ fn a_run_reads_as_text() {
     let expected = "(times in ms)
     0.000  a, b       starts
     0.000  c          starts; candidate
-    0.000  c -> a, b  hello 1  +2.000
+    0.000  c -> a, b  elected term 1  +2.000
     2.000  ==         cut b -> c
-    2.000  a -> c     hello 2  +1.000  +3.000
-    2.000  b -x c     hello 2  lost: cut
+    2.000  a -> c     elected term 2  +1.000  +3.000
+    2.000  b -x c     elected term 2  lost: cut
     3.000  c          acquired the leadership in term 1
     4.000  a, b       follows c in term 1
     4.000  c          crashes
-    5.000  c x- a     hello 2  dropped: no receiver
+    5.000  c x- a     elected term 2  dropped: no receiver
 ";
     assert_eq!(text, expected, "\n{text}");
 }
@@ -93,9 +57,12 @@ fn a_run_reads_as_text() {
 #[test]
 fn arrivals_and_heartbeats_are_kept_on_demand() {
     let text = story(Trace::new().with_deliveries().with_repeated()).to_text();
-    assert!(text.contains("    2.000  a <- c     hello 1\n"), "\n{text}");
     assert!(
-        text.contains("    3.000  c -x b     beat  lost: bad luck\n"),
+        text.contains("    2.000  a <- c     elected term 1\n"),
+        "\n{text}"
+    );
+    assert!(
+        text.contains("    3.000  c -x b     beat term 1  lost: bad luck\n"),
         "\n{text}"
     );
 }
@@ -113,16 +80,16 @@ fn a_run_draws_as_a_diagram() {
     Note over p1: 0.000 starts
     Note over p2: 0.000 starts
     Note over p0: 0.000 starts#59; candidate
-    p0->>p1: hello 1  +2.000
-    p0->>p2: hello 1  +2.000
+    p0->>p1: elected term 1  +2.000
+    p0->>p2: elected term 1  +2.000
     Note over p0,p2: 2.000 cut b -#gt; c
-    p1->>p0: hello 2  +1.000  +3.000
-    p2-xp0: hello 2  lost: cut
+    p1->>p0: elected term 2  +1.000  +3.000
+    p2-xp0: elected term 2  lost: cut
     Note over p0: 3.000 acquired the leadership in term 1
     Note over p1: 4.000 follows c in term 1
     Note over p2: 4.000 follows c in term 1
     Note over p0: 4.000 crashes
-    Note over p0: hello 2  dropped: no receiver
+    Note over p0: elected term 2  dropped: no receiver
 ";
     assert_eq!(text, expected, "\n{text}");
 }
@@ -130,13 +97,18 @@ fn a_run_draws_as_a_diagram() {
 #[test]
 fn messages_are_counted_by_kind() {
     for trace in [story(Trace::counting()), story(Trace::new())] {
-        let hello = trace.count_of("hello");
-        let counted = (hello.sent, hello.lost, hello.delivered, hello.dropped);
+        let elected = trace.count_of("elected");
+        let counted = (
+            elected.sent,
+            elected.lost,
+            elected.delivered,
+            elected.dropped,
+        );
         assert_eq!(counted, (4, 1, 2, 1));
         assert_eq!(trace.count_of("beat").sent, 1);
         assert_eq!(
             trace.kinds().map(|(kind, _)| kind).collect::<Vec<_>>(),
-            ["beat", "hello"]
+            ["beat", "elected"]
         );
     }
 }
@@ -149,9 +121,9 @@ fn election_messages_are_counted_from_a_checkpoint_without_heartbeats() {
         4
     );
     let then = trace.checkpoint();
-    trace.sent(AT(6), &id("a"), &id("b"), &Say::Beat, [AT(6)]);
+    trace.sent(AT(6), &id("a"), &id("b"), &Say::Beat(Term(1)), [AT(6)]);
     assert_eq!(trace.election_messages_since(then), 0);
-    trace.sent(AT(6), &id("a"), &id("b"), &Say::Hello(1), [AT(6)]);
+    trace.sent(AT(6), &id("a"), &id("b"), &Say::Elected(Term(1)), [AT(6)]);
     assert_eq!(trace.election_messages_since(then), 1);
 }
 
@@ -161,7 +133,7 @@ fn a_bounded_trace_forgets_the_oldest_and_says_so() {
     let expected = "(13 earlier entries are forgotten)
 (times in ms)
     4.000  c       crashes
-    5.000  c x- a  hello 2  dropped: no receiver
+    5.000  c x- a  elected term 2  dropped: no receiver
 ";
     assert_eq!(
         (trace.to_text().as_str(), trace.forgotten()),
@@ -197,15 +169,15 @@ fn digest<M: PeerMessage>(to: &str, message: &M, arrives: &[u64], event: &Event)
 fn a_digest_tells_runs_apart_by_what_happened() {
     let gone = |term| Event::NoLeader { term: Term(term) };
     let (first, second) = (gone(1), gone(2));
-    let base = digest("a", &Say::Hello(1), &[2], &first);
-    let other_field = digest("a", &Say::Hello(2), &[2], &first);
+    let base = digest("a", &Say::Elected(Term(1)), &[2], &first);
+    let other_field = digest("a", &Say::Elected(Term(2)), &[2], &first);
     assert_eq!(base, other_field, "only kind and term count");
     let others = [
-        digest("b", &Say::Hello(1), &[2], &first),
-        digest("a", &Say::Beat, &[2], &first),
-        digest("a", &Say::Hello(1), &[3], &first),
-        digest("a", &Say::Hello(1), &[2, 3], &first),
-        digest("a", &Say::Hello(1), &[2], &second),
+        digest("b", &Say::Elected(Term(1)), &[2], &first),
+        digest("a", &Say::Beat(Term(1)), &[2], &first),
+        digest("a", &Say::Elected(Term(1)), &[3], &first),
+        digest("a", &Say::Elected(Term(1)), &[2, 3], &first),
+        digest("a", &Say::Elected(Term(1)), &[2], &second),
     ];
     assert!(!others.contains(&base), "{base}: {others:?}");
 }
@@ -220,10 +192,10 @@ fn a_digest_counts_each_kind_of_entry() {
     };
     let all = [
         of(&|_| {}),
-        of(&|trace| trace.sent(AT(1), &a, &c, &Say::Beat, [])),
-        of(&|trace| trace.lost(AT(1), &a, &c, &Say::Beat, "cut")),
-        of(&|trace| trace.delivered(AT(1), &a, &c, &Say::Beat)),
-        of(&|trace| trace.dropped(AT(1), &a, &c, &Say::Beat, "down")),
+        of(&|trace| trace.sent(AT(1), &a, &c, &Say::Beat(Term(1)), [])),
+        of(&|trace| trace.lost(AT(1), &a, &c, &Say::Beat(Term(1)), "cut")),
+        of(&|trace| trace.delivered(AT(1), &a, &c, &Say::Beat(Term(1)))),
+        of(&|trace| trace.dropped(AT(1), &a, &c, &Say::Beat(Term(1)), "down")),
         of(&|trace| trace.role(AT(1), &a, Role::Leader)),
         of(&|trace| trace.role(AT(1), &a, Role::Candidate)),
         of(&|trace| trace.happened(AT(1), &a, Happening::Crashed)),
