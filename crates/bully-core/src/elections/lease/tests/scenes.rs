@@ -15,6 +15,7 @@ fn each_rule_holds_in_its_scene() {
         a_gap_begins_the_wait_anew,
         a_release_after_a_gap_is_waited_for,
         a_term_outlives_its_record,
+        a_lease_counts_from_its_question,
         a_wait_begins_when_the_answer_arrived,
         a_store_that_goes_back_while_a_read_hangs_begins_the_wait_anew,
         a_gap_ends_when_the_answer_arrives,
@@ -244,6 +245,14 @@ pub(super) fn a_broken_chain_is_waited_for(config: LeaseConfig) -> bool {
     me.step(Input::Told(Box::new(shown))).whatever();
     me.fire(BullyTimer::Campaign).whatever();
     me.role() == Role::Follower
+}
+
+/// `lease-from-send-time`: the store answers 30 ms after the question.
+pub(super) fn a_lease_counts_from_its_question(config: LeaseConfig) -> bool {
+    let mut me = Kit::taking_with(config);
+    me.later(30);
+    me.applied().whatever();
+    due(&me, BullyTimer::Lease) == LEASE - 30
 }
 
 /// The next renewal would expect the record that the last renewal is about to replace.
