@@ -87,7 +87,8 @@
 //! role; the second `Elect` is answered in the new role and changes nothing more. A second answer to the same round
 //! changes nothing at the asker. A repeated `Elect` may arrive so late that its receiver leads by then. Then the
 //! repeated `Elect` is a new question. In the worst case the receiver stops leading for the asker, and announces itself
-//! again if no announcement comes.
+//! again if no announcement comes. A repeated `Elected` begins the timer of the leader's silence anew, and changes
+//! nothing else at an agent that follows its sender.
 //!
 //! # Two processes of one name
 //! The later process takes part. A peer that knows the later process refuses the earlier process, and the earlier
