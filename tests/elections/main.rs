@@ -6,7 +6,7 @@
 //! | `scenarios/` | scenarios that every election plays, with the numbers of the source documents |
 //! | `ballot/`, `quorum/`, `ring/` | scenarios of a single election, by number |
 //! | `paper/` | the elections of 1982, as written |
-//! | `programs/`, `traces/` | programs and rules of the source documents as written, beside their repair |
+//! | `programs/`, `traces/` | programs and rules of the source documents as written, beside their repair; traces and drawings |
 //! | `quorum_agents.rs` | a quorum whose voters are agents with stores |
 //! | `changing_scores.rs`, `slow_disk.rs`, `slow_register.rs`, `counts.rs` | scores that change often; slow disks and stores of a lease; how many messages |
 
@@ -23,7 +23,6 @@ mod ballot;
 mod changing_scores;
 mod counts;
 mod paper;
-mod pictures;
 mod programs;
 mod quorum;
 mod quorum_agents;

@@ -20,7 +20,7 @@
 mod cooldowns;
 mod losses;
 mod messages;
-mod play;
+pub(crate) mod play;
 mod rows;
 mod subjects;
 
