@@ -14,8 +14,6 @@
 mod common;
 #[path = "../common/losses.rs"]
 mod losses;
-#[path = "../common/forged.rs"]
-mod strangers;
 #[path = "../support/mod.rs"]
 mod support;
 

@@ -5,7 +5,7 @@ use std::{sync::Arc, time::Duration};
 
 use actix_bully::{
     elections::ballot::{Ballot, BallotConfig},
-    protocol::{AgentId, Event, Score, Timings},
+    protocol::{AgentId, Event, Timings},
     testkit::faults::{Conditions, ConditionsBuilder},
 };
 use actix_bully_oracles::BallotScenario;
@@ -42,8 +42,8 @@ pub(crate) fn config(n: usize) -> BallotConfig {
 
 /// Settings of a group. Usually a message takes 0.1 to 1 ms, and only silence shows a crash.
 pub(crate) struct Group {
-    /// Scores of `a`, `b`, …; `None` makes a witness.
-    pub(crate) scores: Vec<Option<i32>>,
+    /// Number of voters.
+    pub(crate) n: usize,
     pub(crate) observers: Vec<&'static str>,
     pub(crate) network: ConditionsBuilder,
     pub(crate) detection: Detection,
@@ -52,12 +52,8 @@ pub(crate) struct Group {
 
 impl Group {
     pub(crate) fn of(n: i32) -> Self {
-        Self::scored((1..=n).map(Some))
-    }
-
-    pub(crate) fn scored(scores: impl IntoIterator<Item = Option<i32>>) -> Self {
         Self {
-            scores: scores.into_iter().collect(),
+            n: usize::try_from(n).unwrap(),
             observers: Vec::new(),
             network: usual(),
             detection: Detection::Silent(Duration::ZERO.into()),
@@ -66,12 +62,10 @@ impl Group {
     }
 
     pub(crate) fn world(&self, seed: u64) -> Net {
-        let n = self.scores.len();
-        let mut scenario = BallotScenario::new(config(n));
+        let mut scenario = BallotScenario::new(config(self.n));
         let config = || Arc::clone(scenario.config());
-        let voters = names(n).into_iter().zip(&self.scores);
-        let voters =
-            voters.map(|(id, score)| Participant::voter(id, score.map(Score::from), config()));
+        let voters = names(self.n).into_iter().zip(1_i32..);
+        let voters = voters.map(|(id, score)| Participant::voter(id, Some(score.into()), config()));
         let observers = self.observers.iter();
         let observers = observers.map(|name| Participant::observer(id(name), config()));
         let builder: WorldBuilder<Ballot> = World::builder(seed)

@@ -62,11 +62,6 @@ pub(crate) fn led(seed: u64, n: i32) -> World<Ring> {
     world
 }
 
-/// Returns rings of five members in which `e` leads, each with another seed.
-pub(crate) fn led_rings() -> impl Iterator<Item = World<Ring>> {
-    (1..=8).map(|seed| led(seed, 5))
-}
-
 /// Plays a scenario with each of eight seeds.
 pub(crate) fn seeds(scenario: impl FnMut(u64)) {
     (1..=8).for_each(scenario);
@@ -77,16 +72,6 @@ pub(crate) fn seeds(scenario: impl FnMut(u64)) {
 pub(crate) fn settles(world: &mut World<Ring>) -> AgentId {
     let leader = world.settle(Duration::from_secs(60));
     leader.unwrap_or_else(|wrong| panic!("{wrong}\n{}", world.trace().to_text()))
-}
-
-/// Waits until `name` leads and all members follow it. Returns the time that passed.
-#[track_caller]
-pub(crate) fn comes_to_lead(world: &mut World<Ring>, name: &str, limit: Duration) -> Duration {
-    let before = world.now();
-    let agreed = |w: &World<Ring>| w.is_calm() && w.agreed().is_some_and(|l| l.id == name);
-    let in_time = world.run_until(agreed, limit);
-    assert!(in_time, "{name}: {}", world.trace().to_text());
-    world.now().since(before)
 }
 
 /// Returns the number of trace entries so far.
@@ -114,19 +99,12 @@ pub(crate) fn comes_to_lead_above(
 
 /// Returns the members that acquired a leadership since the trace entry `since`.
 pub(crate) fn acquired(world: &World<Ring>, since: usize) -> Vec<String> {
-    let told = |event: &Event| matches!(event, Event::Acquired { .. });
-    events(world, since, told)
-}
-
-/// Returns the member of each event that `counts` accepts, since the trace entry `since`.
-pub(crate) fn events(
-    world: &World<Ring>,
-    since: usize,
-    counts: impl Fn(&Event) -> bool,
-) -> Vec<String> {
     let entries = world.trace().entries().skip(since);
     let named = entries.filter_map(|entry| match &entry.what {
-        What::Event { agent, event } if counts(event) => Some(agent.to_string()),
+        What::Event {
+            agent,
+            event: Event::Acquired { .. },
+        } => Some(agent.to_string()),
         _ => None,
     });
     named.collect()

@@ -41,21 +41,3 @@ fn a_list_beyond_its_bound_is_refused_when_it_is_read() {
     let bound = format!("a list of at most {MOST} items");
     assert!(refused.contains(&bound), "{refused}");
 }
-
-#[test]
-fn of_two_elections_the_later_then_the_better_is_stronger() {
-    let of = |term, score: Option<i32>, origin| RingElectionId {
-        term: Term(term),
-        score: score.map(Into::into),
-        origin: id(origin),
-        incarnation: Incarnation(1),
-    };
-    let ordered = [
-        of(1, None, "z"),
-        of(1, Some(-5), "a"),
-        of(1, Some(3), "a"),
-        of(1, Some(3), "b"),
-        of(2, None, "a"),
-    ];
-    assert!(ordered.is_sorted_by(|a, b| a < b));
-}
