@@ -7,7 +7,7 @@ use std::{collections::BTreeMap, sync::Arc, time::Duration};
 
 use actix_bully::{
     elections::invitation::{InvitationConfig, InvitationElection, Task},
-    protocol::{AgentId, Event, Timings},
+    protocol::{AgentId, Timings},
     testkit::faults::Conditions,
 };
 use actix_bully_oracles::InvitationScenario;
@@ -28,16 +28,6 @@ fn config() -> InvitationConfig {
 /// Returns a world of agents "1" to "n". The score of an agent is its number, and each agent has a task of its own.
 /// Only silence shows a crash.
 fn world(seed: u64, n: usize, network: Conditions) -> World<InvitationElection> {
-    world_that_tells(Detection::Silent(Duration::ZERO.into()), seed, n, network)
-}
-
-/// Returns the same agents as `world`, with the given detection of crashes.
-fn world_that_tells(
-    detection: Detection,
-    seed: u64,
-    n: usize,
-    network: Conditions,
-) -> World<InvitationElection> {
     let agent = |number: usize| {
         let task = Task(u64::try_from(number).unwrap());
         let config = InvitationConfig { task, ..config() };
@@ -47,7 +37,7 @@ fn world_that_tells(
     World::builder(seed)
         .agents((1..=n).map(agent))
         .conditions(network)
-        .detection(detection)
+        .detection(Detection::Silent(Duration::ZERO.into()))
         .trace(Trace::new())
         .build()
 }
@@ -139,37 +129,6 @@ fn a_merge_costs_3_messages_for_each_member() {
             let longest = config().detector().heartbeat * 2 + lower_first;
             assert!(took <= longest + config().worst_case_merge(), "{took:?}");
         }
-    }
-}
-
-/// No agent works while a group forms, so no agent should wait for a dead one. A coordinator brings only the members
-/// that may live.
-#[test]
-fn a_merge_waits_for_no_agent_that_is_known_to_be_dead() {
-    for seed in 0..20 {
-        let confirmed = Detection::Certain(Duration::ZERO.into());
-        let mut world = world_that_tells(confirmed, seed, 4, on_time());
-        world.settle(MS(1_000)).unwrap();
-        let all: Vec<AgentId> = (1..=4).map(name).collect();
-        let (low, high) = all.split_at(3);
-        world.partition([low, high]);
-        world.run_for(MS(1_000));
-        world.crash("1");
-        world.heal();
-        assert!(world.run_until(one_group, MS(1_000)));
-        let (acquired, lost) = match world.events("4") {
-            [
-                ..,
-                (lost, Event::Lost { .. }),
-                (acquired, Event::Acquired { .. }),
-            ] => (*acquired, *lost),
-            events => unreachable!("{events:?}"),
-        };
-        let calls = config().timings.delay_bound() * 4;
-        assert!(
-            acquired.since(lost) <= calls,
-            "seed {seed}: {lost} to {acquired}"
-        );
     }
 }
 

@@ -126,20 +126,6 @@ fn gm1_falls_when_messages_take_longer_than_half_of_t() {
     assert!(late(60), "T < 60");
 }
 
-/// The test breaks the assumption that the network does not fail.
-#[test]
-fn gm1_falls_in_a_partition_and_rises_again_after_it() {
-    let mut world = world(3, 4, WhenAsked::Answer);
-    world.settle(MS(1_000)).unwrap();
-    world.partition([["1", "2"], ["3", "4"]]);
-    world.run_for(MS(1_000));
-    assert_eq!(world.believers(), ["2", "4"]);
-    world.heal();
-    world.run_for(soon(&config(WhenAsked::Answer)));
-    assert!(gm2(&world));
-    assert_eq!(world.believers(), [name(4)]);
-}
-
 /// An election costs exactly x + y + 6a messages. If each message takes d, it lasts exactly [`duration`].
 #[test]
 fn an_election_costs_x_plus_y_plus_6a_messages_and_t_plus_6d() {
@@ -223,32 +209,4 @@ fn at_the_winners_start(n: usize) -> World<Reorganization> {
         .detection(Detection::Silent(Duration::ZERO.into()))
         .trace(Trace::counting())
         .build()
-}
-
-/// An agent that obeys another agent refuses all agents below it (`obey-one-election`), and this situation is the
-/// reason: agent 3 recovers while 2 holds an election, and 2 crashes after its last messages. In the paper, 1 would
-/// obey the messages of 2.
-#[test]
-fn gm1_holds_when_two_elections_overlap_and_the_lower_one_dies() {
-    let mut world = watched(1, 3, WhenAsked::Answer);
-    world.set_conditions(Conditions::delayed(Duration::ZERO));
-    world.settle(MS(1_000)).unwrap();
-    world.set_link("3", "2", Some(Conditions::delayed(MS(2))));
-    world.set_link("2", "1", Some(Conditions::delayed(MS(1))));
-    world.crash("3");
-    // With each new score agent 2 begins anew, so that its count exceeds the count of 3's next election.
-    world.campaign("2");
-    for score in [1, 2] {
-        world.set_score("2", Some(Score::from((2, score))));
-    }
-    world.run_for(MS(50)); // after T, 2 halts 1
-    assert!(world.restart("3")); // 3 halts 1 too, and its message is faster
-    world.run_for(Duration::from_micros(1_500));
-    world.crash("2");
-    let under = |world: &World<Reorganization>| world.machine("1").map(Reorganization::status);
-    assert_eq!(under(&world), Some(PaperStatus::Election), "halted by 3");
-    world.run_for(soon(&config(WhenAsked::Answer)));
-    assert_eq!(world.violation().map(ToString::to_string), None);
-    assert!(gm2(&world));
-    assert_eq!(world.believers(), [name(3)]);
 }
