@@ -366,20 +366,3 @@ fn a_leader_costs_n_minus_1_messages_per_heartbeat_interval() {
         }
     }
 }
-
-/// The score rises again before the slot of any better agent, so no agent asks and no election begins.
-#[test]
-fn a_leader_whose_score_rises_again_before_the_first_turn_leads_on() {
-    for n in LARGE.iter().copied() {
-        let mut world = led(1, n, SILENT);
-        world.crash(name(n - 1));
-        let sent = world.trace().checkpoint();
-        for now in [0, n] {
-            score(&mut world, n, now);
-            world.run_for(Duration::from_millis(60));
-        }
-        world.run_for(Duration::from_secs(1));
-        assert_eq!(world.believers(), [name(n)]);
-        assert_eq!(world.trace().election_messages_since(sent), 0);
-    }
-}

@@ -1,5 +1,4 @@
-//! Tests of a quorum whose stores write slowly. The group gets a leader, and until then the diagnosis names the slow
-//! store.
+//! Tests of a quorum in which one store writes slowly; `quorum/slow_voters.rs` has machines with slow stores.
 #![expect(clippy::unwrap_used, reason = "a test fails by a panic")]
 
 use std::{
@@ -13,9 +12,9 @@ use std::{
 use actix::clock::sleep;
 use actix_bully::{
     Group,
-    agent::{BullyAgent, BullyHandle, Finding},
+    agent::{BullyAgent, BullyHandle},
     elections::quorum::Vote,
-    protocol::{Measurement, Timings},
+    protocol::Timings,
     store::{Generation, MemoryStore, Saving, StoreError, TermStore},
     testkit::VirtualClock,
 };
@@ -70,57 +69,6 @@ fn voters(timings: &Timings, writes: [&Arc<AtomicU64>; 3]) -> Vec<BullyHandle> {
         agent.join(&group).start().unwrap()
     });
     agents.collect()
-}
-
-/// Starts three voters whose writes take `write` milliseconds, and lets half a minute pass.
-async fn after_a_while(timings: &Timings, write: u64) -> Vec<BullyHandle> {
-    let write = Arc::new(AtomicU64::new(write));
-    let agents = voters(timings, [&write; 3]);
-    for _ in 0..3_000 {
-        sleep(MS(10)).await;
-        let leading = agents.iter().filter(|agent| agent.is_leader());
-        assert!(leading.count() <= 1, "two consider themselves leader");
-    }
-    agents
-}
-
-#[test]
-fn timings_for_a_fast_disk_end_in_a_leader_and_say_what_makes_the_next_one_late() {
-    virtual_system().block_on(async {
-        // A leader that leaves waits half a lease for votes. With this disk the votes come later.
-        let agents = after_a_while(&Timings::lan(), 150).await;
-        assert!(agents[2].is_leader(), "{}", agents[2].diagnosis());
-        agents[2].leave(MS(1_000)).await.unwrap();
-        let sentence = "the store takes 150 ms to write a vote, and a round of 20 ms may be over before the votes come, so elections take longer: use Timings::wan(), Timings::measured(..) or a faster disk";
-        let mut told = 0;
-        for _ in 0..30_000 {
-            sleep(MS(1)).await;
-            let diagnosis = agents[0].diagnosis();
-            let is_found = |found: &Finding| matches!(found, Finding::WriteTooLong { .. });
-            let is_told = diagnosis.findings.iter().any(is_found);
-            assert!(diagnosis.leader.is_some() || is_told, "{diagnosis}");
-            told += u32::from(diagnosis.to_string().contains(sentence));
-        }
-        assert!(told > 0, "there was no time without a leader");
-        assert!(agents[1].is_leader(), "{}", agents[1].diagnosis());
-    });
-}
-
-#[test]
-fn timings_that_were_measured_end_in_a_leader() {
-    virtual_system().block_on(async {
-        let write = 100;
-        let measured = Measurement {
-            echo: MS(1),
-            write: MS(write),
-            stall: MS(0),
-        };
-        let timings = Timings::measured(measured).unwrap();
-        for agent in after_a_while(&timings, write).await {
-            let leader = agent.leader().map(|leader| leader.id.to_string());
-            assert_eq!(leader.as_deref(), Some("c"), "{}", agent.diagnosis());
-        }
-    });
 }
 
 /// Returns the number of new leaders within `seconds`.

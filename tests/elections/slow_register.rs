@@ -81,39 +81,28 @@ async fn watch(agents: &[BullyHandle], seconds: u64) -> (u32, Duration) {
     (leaderships, vacant)
 }
 
+/// Three answers fit into each of these leases. An agent with a slow way to the store does not move the leadership.
 #[test]
-fn a_store_into_whose_lease_three_answers_fit_has_a_leader_that_stays() {
-    for (timings, answer) in [
-        (Timings::default(), 180),
-        (Timings::default(), 220),
-        (Timings::wan(), 220),
-        (Timings::wan(), 1_200),
-        (Timings::lan(), 60),
-        (Timings::lan(), 75),
+fn a_slow_store_has_a_leader_that_stays() {
+    for (timings, answers) in [
+        (Timings::default(), [180; 3]),
+        (Timings::default(), [220; 3]),
+        (Timings::wan(), [1_200; 3]),
+        (Timings::lan(), [75; 3]),
+        (Timings::default(), [2, 2, 180]),
+        (Timings::default(), [2, 2, 300]),
+        (Timings::lan(), [2, 2, 80]),
     ] {
         virtual_system().block_on(async {
-            let agents = agents(&timings, [answer; 3]);
+            let agents = agents(&timings, answers);
             let (leaderships, vacant) = watch(&agents, 120).await;
-            // The agent of the highest rank takes over once, unless all agents are slow.
-            let is_steady = leaderships <= 2 && vacant <= timings.lease();
-            assert!(is_steady, "{answer} ms: {leaderships}, {vacant:?}");
-        });
-    }
-}
-
-#[test]
-fn an_agent_with_a_slow_way_to_the_store_does_not_move_the_leadership() {
-    for (timings, answer) in [
-        (Timings::default(), 180),
-        (Timings::default(), 300),
-        (Timings::lan(), 60),
-        (Timings::lan(), 80),
-    ] {
-        virtual_system().block_on(async {
-            let agents = agents(&timings, [2, 2, answer]);
-            let (leaderships, vacant) = watch(&agents, 120).await;
-            let is_steady = leaderships <= 3 && vacant <= MS(1_000);
-            assert!(is_steady, "{answer} ms: {leaderships}, {vacant:?}");
+            // The agent of the highest rank takes over once.
+            let (most, longest) = match answers {
+                [2, ..] => (3, MS(1_000)),
+                _ => (2, timings.lease()),
+            };
+            let is_steady = leaderships <= most && vacant <= longest;
+            assert!(is_steady, "{answers:?}: {leaderships}, {vacant:?}");
         });
     }
 }

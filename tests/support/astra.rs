@@ -1,6 +1,6 @@
 //! The ASTRA agent's rules exactly as the seed has them, with their faults: A1 to A5.
 //!
-//! The tests show each fault beside its repair (`tests/elections/traces/`). No user of the crate can reach this code,
+//! The tests show each fault beside its repair (`tests/elections/programs/`). No user of the crate can reach this code,
 //! which is not a part of it.
 
 use std::{collections::BTreeSet, convert::Infallible, fmt, sync::Arc, time::Duration};

@@ -1,6 +1,6 @@
 //! Gossip leader election exactly as the pseudo-code has it, with its faults: lines 1 to 37.
 //!
-//! The tests show each fault beside its repair (`tests/elections/ballot/`, `tests/elections/traces/`). No user of the
+//! The tests show each fault beside its repair (`tests/elections/programs/`). No user of the
 //! crate can reach this code, which is not a part of it.
 
 use std::{collections::BTreeSet, convert::Infallible, fmt, sync::Arc, time::Duration};

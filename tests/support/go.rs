@@ -100,10 +100,6 @@ pub(crate) struct Node {
 }
 
 impl Node {
-    pub(crate) const fn state(&self) -> NodeState {
-        self.state
-    }
-
     /// Returns `CurrentLeader`, as the program prints it.
     pub(crate) fn current_leader(&self) -> &str {
         self.current_leader.as_ref().map_or("-1", AgentId::as_str)

@@ -5,7 +5,6 @@ mod deploy;
 mod keys;
 mod page;
 mod preflight;
-mod random;
 mod refused;
 mod wrong;
 mod zenoh;

@@ -8,7 +8,6 @@ use crate::{
     protocol::Timings,
     register::RegisterRefusal,
     remote::{Limits, MayBe},
-    store::OpenStore,
 };
 
 const PAGE: &str = include_str!("../every_key.toml");
@@ -159,30 +158,5 @@ fn timings_made_in_rust_are_shown_by_field() {
             panic!("no voters were named");
         };
         assert_eq!(election.timings, timings);
-    }
-}
-
-/// The test starts from the file of each node of the README's three hosts, with the variables of its environment.
-#[test]
-fn the_readmes_three_hosts_could_be_started() {
-    let readme = include_str!("../../../README.md");
-    let files = readme.split("```toml\n").skip(1);
-    let file = files
-        .filter_map(|rest| rest.split_once("\n```"))
-        .map(|(file, _)| file);
-    let files: Vec<&str> = file.filter(|file| file.contains("node = ")).collect();
-    assert_eq!(files.len(), 1);
-    for node in ["api-1", "api-2", "api-3"] {
-        let later = [("JOBS_NODE".to_owned(), node.to_owned())];
-        let config = Config::from_toml(files[0])
-            .unwrap()
-            .with_env("JOBS", later)
-            .unwrap();
-        if cfg!(feature = "tls") {
-            config.check().unwrap();
-        }
-        assert_eq!(config.node, node);
-        assert_eq!(config.quorum.store, OpenStore::OpenOrCreate);
-        assert_eq!(config.quorum.voters, ["api-1", "api-2", "api-3"]);
     }
 }

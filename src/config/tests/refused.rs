@@ -43,6 +43,15 @@ fn a_file_that_is_too_long_is_refused_before_it_is_read() {
 }
 
 #[test]
+fn a_value_that_nests_too_deep_is_refused() {
+    let deep = "[".repeat(20_000);
+    let refused = Config::from_toml(&format!("score = {deep}")).unwrap_err();
+    assert_eq!(blamed(&refused), "", "{refused}");
+    let dotted = vec!["a"; 20_000].join(".");
+    drop(Config::from_toml(&format!("{dotted} = 1")).unwrap_err());
+}
+
+#[test]
 fn unknown_keys_are_refused_by_name_and_their_values_not_repeated() {
     every_line_is_refused(
         "",

@@ -43,20 +43,3 @@ fn a_program_without_the_crate_refuses_zenoh_and_says_what_to_add() {
     let beside = format!("{alone}\nlease.folder = \"f\"");
     assert_eq!(refusal(&beside), "accepted");
 }
-
-#[test]
-fn zenoh_is_shown_as_it_is_read_and_variables_set_it() {
-    let zenoh = [(
-        "P_ZENOH_ROUTERS".to_owned(),
-        "quic/r-1:1,quic/r-2:1".to_owned(),
-    )];
-    let config = Config::from_toml(TWO)
-        .unwrap()
-        .with_env("P", zenoh)
-        .unwrap();
-    assert_eq!(config.zenoh.routers, ["quic/r-1:1", "quic/r-2:1"]);
-    let shown = serde_json::to_value(&config).unwrap();
-    let expected = serde_json::json!({ "routers": ["quic/r-1:1", "quic/r-2:1"] });
-    assert_eq!(shown["zenoh"], expected);
-    assert_eq!(serde_json::from_value::<Config>(shown).unwrap(), config);
-}

@@ -77,28 +77,6 @@ fn a_new_file_has_no_record() {
     assert_eq!(read(&text).expect("it is whole"), None);
 }
 
-/// A record in a later format, with one more field.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Longer {
-    term: Term,
-    voted_for: Option<AgentId>,
-    #[serde(default)]
-    promise: u64,
-    #[serde(default)]
-    prepared: Option<Vec<u64>>,
-}
-
-fn longer(text: &[u8]) -> Result<FileState<Longer>, StoreError> {
-    decode(Path::new("jobs.store"), text, &mine())
-}
-
-#[test]
-fn a_record_of_the_present_version_lacks_nothing() {
-    let refused = longer(&text()).expect_err("no promise in it");
-    assert!(matches!(refused, StoreError::Record { .. }), "{refused:?}");
-}
-
 #[test]
 fn every_cut_and_every_addition_is_noticed() {
     let whole = text();

@@ -7,17 +7,18 @@ use std::{collections::BTreeMap, sync::Arc, time::Duration};
 
 use actix_bully::{
     elections::invitation::{InvitationConfig, InvitationElection, Task},
-    protocol::{AgentId, Event, Timings},
+    protocol::{AgentId, Timings},
     testkit::faults::Conditions,
 };
+use actix_bully_oracles::InvitationScenario;
 use bully_classics::invitation::{ElectionId, PaperStatus};
 use bully_sim::{
     faults::SplitMix64,
-    sim::{Detection, Participant, World},
+    sim::{Detection, Participant, World, chaos::Scenario as _},
     trace::{Checkpoint, Trace},
 };
 
-use crate::paper::{MS, all_same, crash_and_recover, name};
+use crate::paper::{MS, crash_and_recover, name};
 
 /// T = 50 ms, d = 2 ms, H = 25 ms, L = 100 ms.
 fn config() -> InvitationConfig {
@@ -27,16 +28,6 @@ fn config() -> InvitationConfig {
 /// Returns a world of agents "1" to "n". The score of an agent is its number, and each agent has a task of its own.
 /// Only silence shows a crash.
 fn world(seed: u64, n: usize, network: Conditions) -> World<InvitationElection> {
-    world_that_tells(Detection::Silent(Duration::ZERO.into()), seed, n, network)
-}
-
-/// Returns the same agents as `world`, with the given detection of crashes.
-fn world_that_tells(
-    detection: Detection,
-    seed: u64,
-    n: usize,
-    network: Conditions,
-) -> World<InvitationElection> {
     let agent = |number: usize| {
         let task = Task(u64::try_from(number).unwrap());
         let config = InvitationConfig { task, ..config() };
@@ -46,7 +37,7 @@ fn world_that_tells(
     World::builder(seed)
         .agents((1..=n).map(agent))
         .conditions(network)
-        .detection(detection)
+        .detection(Detection::Silent(Duration::ZERO.into()))
         .trace(Trace::new())
         .build()
 }
@@ -79,21 +70,6 @@ fn groups(world: &World<InvitationElection>) -> Groups<'_> {
     groups
 }
 
-/// "If two nodes are in the Reorganization or Normal state, and have the same group number, they have
-/// the same coordinator; if both are Normal, the same task."
-fn agreement_in_each_group(world: &World<InvitationElection>) -> Result<(), String> {
-    for (group, machines) in groups(world) {
-        let works = |machine: &&&InvitationElection| machine.status() == PaperStatus::Normal;
-        let normal = machines.iter().filter(works);
-        if !all_same(machines.iter().map(|m| m.coordinator()))
-            || !all_same(normal.map(|m| m.task()))
-        {
-            return Err(format!("{group}: {machines:?}"));
-        }
-    }
-    Ok(())
-}
-
 /// Returns whether only one group exists, all running agents are Normal in it, and one of them coordinates it.
 fn one_group(world: &World<InvitationElection>) -> bool {
     let leads = |(id, m): (&AgentId, &InvitationElection)| m.coordinator() == Some(id);
@@ -115,7 +91,10 @@ fn there_is_one_group_of_all_when_time_is_kept_and_nothing_fails() {
         let mut random = SplitMix64::new(seed);
         let n = *random.pick(&[1, 2, 3, 5, 7]).unwrap();
         let mut world = world(seed, n, on_time());
-        world.set_invariant(agreement_in_each_group);
+        // "If two nodes are in the Reorganization or Normal state, and have the same group number, they have the same
+        // coordinator; if both are Normal, the same task."
+        let mut oracle = InvitationScenario::drawn(0).unwrap();
+        world.set_invariant(move |world| oracle.check(world));
         crash_and_recover(&mut world, &mut random, MS(2_000));
         world.run_for(soon());
         assert_eq!(world.violation().map(ToString::to_string), None);
@@ -123,50 +102,6 @@ fn there_is_one_group_of_all_when_time_is_kept_and_nothing_fails() {
         let highest = world.highest().map(|rank| rank.id);
         assert_eq!(world.believers().first(), highest.as_ref(), "seed {seed}");
     }
-}
-
-/// The test breaks the assumption of safe storage. Two groups then have the same number.
-#[test]
-fn without_safe_storage_a_number_names_two_groups() {
-    let again = |wiped: bool| {
-        let mut world = world(1, 1, on_time());
-        world.run_for(MS(10));
-        let first = world.machine("1").and_then(|m| m.group().cloned());
-        // The test does not restart the agent in the world, because a snapshot of the members could teach the new
-        // incarnation the count.
-        let record = world.durable("1").cloned().unwrap();
-        world.crash("1");
-        if wiped {
-            world.wipe("1");
-        }
-        let second = first_group_of_an_incarnation(world.durable("1").cloned());
-        (first, second, record)
-    };
-    let (first, second, record) = again(false);
-    assert!(second > first);
-    assert_eq!(Some(record.count), first.map(|group| group.count));
-    let (first, second, _) = again(true);
-    assert_eq!(second, first, "the same number, another group");
-}
-
-/// Returns the first group of a machine whose incarnation begins with this record and knows no other agent.
-fn first_group_of_an_incarnation(
-    record: Option<bully_classics::invitation::CountRecord>,
-) -> Option<ElectionId> {
-    use actix_bully::protocol::{Incarnation, MemberKind, Time};
-    use bully_core::protocol::{Birth, Effects, Election, Identity, Input, Members};
-    let me = Identity {
-        id: name(1),
-        incarnation: Incarnation(2),
-        kind: MemberKind::Voter,
-        score: Some(1.into()),
-        birth: Birth::Restarted,
-        store: None,
-    };
-    let mut machine = InvitationElection::new(me, &Arc::new(config()), record);
-    let alone = Input::Start(Arc::new(Members::default()));
-    machine.handle(Time::ZERO, alone, &mut Effects::new());
-    machine.group().cloned()
 }
 
 /// A merge costs exactly 3 messages for each member of the new group except its coordinator, for any number of former
@@ -194,37 +129,6 @@ fn a_merge_costs_3_messages_for_each_member() {
             let longest = config().detector().heartbeat * 2 + lower_first;
             assert!(took <= longest + config().worst_case_merge(), "{took:?}");
         }
-    }
-}
-
-/// No agent works while a group forms, so no agent should wait for a dead one. A coordinator brings only the members
-/// that may live.
-#[test]
-fn a_merge_waits_for_no_agent_that_is_known_to_be_dead() {
-    for seed in 0..20 {
-        let confirmed = Detection::Certain(Duration::ZERO.into());
-        let mut world = world_that_tells(confirmed, seed, 4, on_time());
-        world.settle(MS(1_000)).unwrap();
-        let all: Vec<AgentId> = (1..=4).map(name).collect();
-        let (low, high) = all.split_at(3);
-        world.partition([low, high]);
-        world.run_for(MS(1_000));
-        world.crash("1");
-        world.heal();
-        assert!(world.run_until(one_group, MS(1_000)));
-        let (acquired, lost) = match world.events("4") {
-            [
-                ..,
-                (lost, Event::Lost { .. }),
-                (acquired, Event::Acquired { .. }),
-            ] => (*acquired, *lost),
-            events => unreachable!("{events:?}"),
-        };
-        let calls = config().timings.delay_bound() * 4;
-        assert!(
-            acquired.since(lost) <= calls,
-            "seed {seed}: {lost} to {acquired}"
-        );
     }
 }
 

@@ -43,10 +43,3 @@ fn crash_and_recover<E: Election>(world: &mut World<E>, random: &mut SplitMix64,
         }
     }
 }
-
-/// Returns whether all values are equal.
-fn all_same<T: PartialEq>(values: impl IntoIterator<Item = T>) -> bool {
-    let mut values = values.into_iter();
-    let first = values.next();
-    values.all(|value| first.as_ref() == Some(&value))
-}

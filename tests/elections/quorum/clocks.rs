@@ -91,7 +91,7 @@ fn rates_beyond_the_bound_are_not_covered() {
 /// The clocks of a paused virtual machine stop with it. Messages that waited meanwhile arrive when the machine goes on,
 /// unless it was cut off as well.
 #[test]
-fn a_paused_machine_leads_until_it_hears_of_its_successor() {
+fn s63_a_paused_machine_leads_until_it_hears_of_its_successor() {
     let after_pause = |cut: bool, seed| {
         let mut world = led_by_c(Vec::new(), seed);
         world.set_clock_rate("c", -1_000_000);

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use actix_bully::{
     elections::{bully::Preemption, quorum::QuorumConfig},
-    protocol::{AgentId, Event, Leader, LostReason, Score, Term, Time, Timings},
+    protocol::{AgentId, Event, Leader, Term, Time, Timings},
     testkit::faults::Conditions,
 };
 use actix_bully_oracles::{QuorumScenario, Watch, Watched};
@@ -28,31 +28,19 @@ pub(crate) fn id(name: &str) -> AgentId {
 
 /// Settings of a group.
 pub(crate) struct Group {
-    /// Scores of `a`, `b`, …; `None` makes a witness.
-    pub(crate) scores: Vec<Option<i32>>,
-    pub(crate) observers: Vec<&'static str>,
+    /// Number of voters.
+    pub(crate) n: usize,
     pub(crate) preemption: Preemption,
     pub(crate) detection: Detection,
     /// Drift of each agent's clock, in parts in a million.
     pub(crate) clocks: Vec<i32>,
 }
 
-/// Returns the configuration of other voters for a later epoch, with the usual timings.
-pub(crate) fn voters_of(names: &[&str], epoch: u64) -> QuorumConfig {
-    QuorumConfig {
-        timings: Timings::in_process(),
-        preemption: Preemption::After(ms(AFTER)),
-        epoch,
-        ..QuorumConfig::new(names.iter().map(|name| id(name)))
-    }
-}
-
 impl Group {
     /// Returns a group of `n` voters in which only silence shows a crash.
     pub(crate) fn of(n: i32) -> Self {
         Self {
-            scores: (1..=n).map(Some).collect(),
-            observers: Vec::new(),
+            n: usize::try_from(n).unwrap(),
             preemption: Preemption::After(ms(AFTER)),
             detection: Detection::Silent(Duration::ZERO.into()),
             clocks: Vec::new(),
@@ -65,8 +53,7 @@ impl Group {
     }
 
     pub(crate) fn names(&self) -> Vec<AgentId> {
-        let alphabet = 'a'..='z';
-        let some = alphabet.take(self.scores.len());
+        let some = ('a'..).take(self.n);
         some.map(|name| id(&name.to_string())).collect()
     }
 
@@ -82,33 +69,25 @@ impl Group {
     /// Returns the builder of a world in which each message takes 0.1 to 1 ms, and its oracle.
     pub(crate) fn builder(&self, seed: u64) -> (WorldBuilder<Watched>, QuorumScenario) {
         let scenario = QuorumScenario::new(self.config());
-        let voters = self.names().into_iter().zip(&self.scores).enumerate();
+        let voters = self.names().into_iter().zip(1_i32..).enumerate();
         let voters = voters.map(|(at, (id, score))| Participant {
             clock_offset: ms(1_000 * u64::try_from(at).unwrap()),
             clock_ppm: self.clocks.get(at).copied().unwrap_or(0),
-            ..Participant::voter(id, score.map(Score::from), scenario.watch().clone())
+            ..Participant::voter(id, Some(score.into()), scenario.watch().clone())
         });
         let voters: Vec<_> = voters.collect();
-        let observers = self.observers.iter();
-        let observers =
-            observers.map(|name| Participant::observer(id(name), scenario.watch().clone()));
         let conditions = Conditions::builder().delay(Duration::from_micros(100)..=ms(1));
         let builder = World::builder(seed)
             .agents(voters)
-            .agents(observers)
             .conditions(conditions.build().unwrap())
             .detection(self.detection);
         (builder, scenario)
     }
 
-    pub(crate) fn world(&self, seed: u64) -> Net {
-        let (builder, scenario) = self.builder(seed);
-        Net::new(builder.build(), scenario)
-    }
-
     /// Returns a world in which the agent with the highest rank leads and has heard all other agents.
     pub(crate) fn led(&self, seed: u64) -> Net {
-        let mut net = self.world(seed);
+        let (builder, scenario) = self.builder(seed);
+        let mut net = Net::new(builder.build(), scenario);
         let top = self.names().last().unwrap().clone();
         assert_eq!(net.settle(ms(500)), top);
         net.run(H + 5); // all agents have acknowledged the leader
@@ -132,10 +111,6 @@ impl Net {
     /// Returns the oracle's parameters and its record of the agents.
     pub(crate) fn watch(&self) -> Watch {
         self.watch.clone()
-    }
-
-    pub(crate) fn voter(&self, name: &str, score: i32) -> Participant<Watched> {
-        Participant::voter(id(name), Some(score.into()), self.watch())
     }
 
     #[track_caller]
@@ -204,25 +179,6 @@ impl Net {
         };
         let events = self.events_since(then).into_iter();
         events.filter_map(acquired).collect()
-    }
-
-    /// Returns all agents that ever began to lead, each with the time.
-    pub(crate) fn acquired(&self) -> Vec<(Time, String)> {
-        let seen = self.world.agents().map(|_| 0).collect();
-        let at = Time::ZERO;
-        self.acquired_since(&Mark { at, seen })
-    }
-
-    /// Returns the time at which the agent lost its leadership for this reason, since the mark.
-    #[track_caller]
-    pub(crate) fn lost_since(&self, then: &Mark, name: &str, why: LostReason) -> Time {
-        let lost = self
-            .events_since(then)
-            .into_iter()
-            .find(|(_, agent, event)| {
-                *agent == id(name) && matches!(event, Event::Lost { reason, .. } if *reason == why)
-            });
-        lost.map(|(at, ..)| at).expect("it lost the leadership")
     }
 
     pub(crate) fn leader(&self) -> Leader {

@@ -11,7 +11,6 @@ mod clocks;
 mod diskless;
 mod epochs;
 mod faults;
-mod hand_over;
 mod incarnations;
 mod kit;
 mod restarts;

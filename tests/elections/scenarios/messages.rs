@@ -1,15 +1,9 @@
-//! Tests with messages that arrive twice or too late, with messages of strangers, with a lost record, and with a score
-//! that swings.
+//! Tests with messages that arrive twice or too late, with a lost record, and with a score that swings.
 
-use actix_bully::{
-    protocol::{Event, Leader, Term},
-    testkit::cluster::Cluster,
-};
-use bully_core::elections::bully::Elected;
+use actix_bully::protocol::{Event, Leader};
 use bully_sim::sim::World;
 
 use super::{LED, MS, Subject, Variant, Visit, in_each, play};
-use crate::{common::virtual_system, strangers::are_dropped};
 
 const FIVE: &str = "1 2 3 4 5";
 
@@ -172,22 +166,4 @@ fn s18_a_score_that_swings_changes_the_leader_no_oftener_than_it_crosses() {
         };
         assert!(changes <= most, "{name}: {changes}");
     }
-}
-
-/// An agent drops such messages before its election gets them.
-#[test]
-fn s27_messages_from_strangers_and_former_incarnations_are_counted_and_dropped() {
-    virtual_system().block_on(async {
-        let mut cluster = Cluster::builder().agents(5).start().unwrap();
-        let (term, score) = (Term(99), 99.into());
-        let message = || {
-            let message = Elected {
-                term,
-                score,
-                ..Elected::default()
-            };
-            message.into()
-        };
-        are_dropped(&mut cluster, message).await;
-    });
 }

@@ -3,8 +3,8 @@
 //!
 //! `leaders.txt` has a row for each scenario, with its outcome in each election; `rows.rs` plays the rows. `losses.rs`
 //! loses each message and crashes each sender (8, 9, 22). `messages.rs` repeats each message (23, 24), delays messages
-//! without a bound (26), loses a record (28), and sends messages of strangers (27). `cooldowns.rs` tests the time until
-//! the next leader after a step-down. Scenarios of a single election are in the folder of that election.
+//! without a bound (26), and loses a record (28). `cooldowns.rs` tests the time until the next leader after a step-down.
+//! Scenarios of a single election are in the folder of that election.
 //!
 //! Agents are `a`, `b` and so on; the last agent ranks highest. All elections have the timings `lan`. The oracle of an
 //! election (`tests/oracles`) checks each step.
@@ -20,7 +20,7 @@
 mod cooldowns;
 mod losses;
 mod messages;
-mod play;
+pub(crate) mod play;
 mod rows;
 mod subjects;
 

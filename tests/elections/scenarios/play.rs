@@ -22,11 +22,11 @@ const MANY: usize = 6;
 
 /// Outcome of a script.
 #[derive(Debug, Default)]
-pub(super) struct Story {
+pub(crate) struct Story {
     /// Text for each `settle`. It lists the agents that became leader, or has `=` for none. If not all agents had an
     /// event, the agents with an event follow in brackets. If all agents follow a leader that is not the last in the
     /// list, its name ends the text.
-    pub(super) steps: Vec<String>,
+    pub(crate) steps: Vec<String>,
     /// Time from the last command until the last event.
     pub(super) took: Duration,
     /// Terms of the new leaderships, for each `settle`.
@@ -36,7 +36,7 @@ pub(super) struct Story {
 /// Plays a script and returns its outcome. A script has the commands of a cluster, `wait`, `settle`, and `until`, which
 /// waits until an agent sends a message of the given kind.
 #[track_caller]
-pub(super) fn play<E: Election>(world: &mut World<E>, script: &str) -> Story {
+pub(crate) fn play<E: Election>(world: &mut World<E>, script: &str) -> Story {
     let mut story = Story::default();
     let mut told: Vec<_> = world
         .agents()
@@ -69,7 +69,7 @@ pub(super) fn play<E: Election>(world: &mut World<E>, script: &str) -> Story {
     story
 }
 
-fn apply<E: Election>(world: &mut World<E>, command: &str) {
+pub(crate) fn apply<E: Election>(world: &mut World<E>, command: &str) {
     let given = command.parse().unwrap();
     let is_done = match given {
         RecordedCommand::Crash(names) => names.iter().all(|name| world.crash(name)),

@@ -2,7 +2,8 @@
 //
 //	rival KUBECONFIG NAME RELEASE LEASE RENEW RETRY
 //
-// RELEASE is `release` or `keep`: ReleaseOnCancel. The others are milliseconds. It says "leads NANOSECONDS" by the wall clock.
+// RELEASE is `release` or `keep`: ReleaseOnCancel. The others are milliseconds. It says "leads TOKEN FROM UNTIL" once, as holder
+// does: three times the nanoseconds of the wall clock.
 package main
 
 import (
@@ -44,7 +45,8 @@ func main() {
 		ReleaseOnCancel: os.Args[3] == "release",
 		Callbacks: leaderelection.LeaderCallbacks{
 			OnStartedLeading: func(ctx context.Context) {
-				fmt.Println("leads", time.Now().UnixNano())
+				now := time.Now().UnixNano()
+				fmt.Println("leads", now, now, now)
 				<-ctx.Done()
 			},
 			OnStoppedLeading: func() {},

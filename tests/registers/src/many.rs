@@ -15,17 +15,9 @@ const SOON: Duration = Duration::from_secs(60);
 
 /// Starts `number` elections with one agent each, and waits until each election has a leader.
 pub async fn elections(number: usize, register: &Arc<dyn Register>) -> Vec<(Group, BullyHandle)> {
-    let all: Vec<_> = (0..number)
-        .map(|number| {
-            let group = Group::new(&format!("group-{number}")).expect("a name");
-            let agent = start(&group, "agent", &Timings::wan(), register);
-            (group, agent)
-        })
-        .collect();
-    for (_, agent) in &all {
-        agent.wait_for_leader(SOON).await.expect("it leads");
-    }
-    all
+    let names = (0..number).map(|number| format!("group-{number}"));
+    let started = names.map(|name| start(&named(&name), "agent", &Timings::wan(), register));
+    all_know_a_leader(started).await
 }
 
 /// Starts one election with an agent for each register, and waits until every agent knows the leader. Each agent
@@ -34,15 +26,22 @@ pub async fn processes(
     timings: &Timings,
     registers: impl IntoIterator<Item = Arc<dyn Register>>,
 ) -> Vec<(Group, BullyHandle)> {
-    let all: Vec<_> = registers
-        .into_iter()
-        .enumerate()
-        .map(|(number, register)| {
-            let group = Group::new("one").expect("a name");
-            let agent = start(&group, &format!("agent-{number}"), timings, &register);
-            (group, agent)
-        })
-        .collect();
+    let registers = registers.into_iter().enumerate();
+    let started = registers.map(|(number, register)| {
+        start(
+            &named("one"),
+            &format!("agent-{number}"),
+            timings,
+            &register,
+        )
+    });
+    all_know_a_leader(started).await
+}
+
+async fn all_know_a_leader(
+    started: impl Iterator<Item = (Group, BullyHandle)>,
+) -> Vec<(Group, BullyHandle)> {
+    let all: Vec<_> = started.collect();
     for (_, agent) in &all {
         agent.wait_for_leader(SOON).await.expect("one leads");
     }
@@ -55,9 +54,9 @@ pub async fn agents(
     timings: &Timings,
     register: &Arc<dyn Register>,
 ) -> (Group, Vec<BullyHandle>) {
-    let group = Group::new("one").expect("a name");
+    let group = named("one");
     let all: Vec<_> = (0..number)
-        .map(|number| start(&group, &format!("agent-{number}"), timings, register))
+        .map(|number| start(&group, &format!("agent-{number}"), timings, register).1)
         .collect();
     all[0].wait_for_leader(SOON).await.expect("one leads");
     (group, all)
@@ -68,13 +67,17 @@ fn start(
     name: &str,
     timings: &Timings,
     register: &Arc<dyn Register>,
-) -> BullyHandle {
+) -> (Group, BullyHandle) {
     let agent = BullyAgent::builder(name)
         .timings(timings.clone())
         .lease(Arc::clone(register))
         .preemption(Preemption::Never)
         .join(group);
-    agent.start().expect("it starts")
+    (group.clone(), agent.start().expect("it starts"))
+}
+
+fn named(name: &str) -> Group {
+    Group::new(name).expect("a name")
 }
 
 /// Runs a future in an actix system, which actors need.

@@ -128,6 +128,11 @@ impl Processes {
         }
     }
 
+    /// Returns the last line that was collected.
+    pub fn latest(&self) -> Option<Said> {
+        self.hearing.looks.last().copied()
+    }
+
     /// Records that this process must not lead between the two moments, or no process at all for `None`.
     /// [`judge`](Self::judge) checks this.
     pub fn expect_silence(&mut self, process: Option<usize>, (from, until): (i128, i128)) {

@@ -15,6 +15,8 @@
 mod args;
 mod config;
 mod failure;
+#[cfg(test)]
+mod fixture;
 mod node;
 mod preflight;
 mod record;

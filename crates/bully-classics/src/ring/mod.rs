@@ -84,7 +84,7 @@
 //! - *A voter that cannot be elected passes messages on*, and is in the list without a score. An observer is not in the
 //!   ring: it learns of the leader from the leader. An observer skips no member, and probes no member.
 //!
-//! `tests/elections/ring/seed.rs` contains a published demonstration of a ring, in Go, that sends no messages: it
+//! `tests/elections/programs/fields.rs` contains a published demonstration of a ring, in Go, that sends no messages: it
 //! follows pointers and assigns other nodes' fields. So it announces the leader to dead nodes. In this machine a dead
 //! member gets no announcement, and gets probes only while its death is a suspicion. The demonstration treats the
 //! node that begins as alive, so it can elect a dead initiator; in this machine `nominate-the-highest` detects that.

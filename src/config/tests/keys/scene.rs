@@ -74,15 +74,7 @@ impl Scene {
 
     pub(super) fn start(&self, node: &str, text: &str) -> Result<RunningNode, RunError> {
         self.starts.set(self.starts.get() + 1);
-        self.start_as(NodeIncarnation(self.starts.get()), node, text)
-    }
-
-    pub(super) fn start_as(
-        &self,
-        incarnation: NodeIncarnation,
-        node: &str,
-        text: &str,
-    ) -> Result<RunningNode, RunError> {
+        let incarnation = NodeIncarnation(self.starts.get());
         let config = self.config(node, text);
         let (host, store) = (self.pipes.host(node), self.store.clone());
         let election = config.plan()?.election;
@@ -171,12 +163,4 @@ pub(super) async fn until(mut holds: impl FnMut() -> bool) -> Duration {
         sleep(MS(1).max(began.elapsed() / 200)).await;
     }
     began.elapsed()
-}
-
-/// Returns a time in whole seconds, or a short time in hundredths of a second.
-pub(super) fn rounded(span: Duration) -> String {
-    if span < MS(700) {
-        return format!("{} ms", span.as_millis() / 10 * 10);
-    }
-    format!("{} s", (span + MS(500)).as_secs())
 }

@@ -12,6 +12,7 @@ pub(super) fn rows() -> Vec<Rows> {
             here,
             r#"
             lease.folder = "FOLDER/leases" | [] | "leases"
+            lease.folder = "FOLDER/missing/leases" | [] | `lease.folder` cannot be used
             zenoh.listen = ["tcp/127.0.0.1:1"] | [] | `zenoh` needs the crate
             zenoh.connect = ["tcp/127.0.0.1:1"] | [] | `zenoh` needs the crate
             zenoh.routers = ["tcp/127.0.0.1:1"] | [] | `zenoh` needs the crate
@@ -75,6 +76,12 @@ fn etcd_rows() -> Vec<Rows> {
             "#
         ),
         rows!(
+            SECURED.to_owned()
+                + "lease.certificate_file = \"/me.pem\"\nlease.key_file = \"/me.key\"",
+            of_etcd,
+            r#"lease.authorities_file = "/ca.pem" | `lease.authorities_file` is missing | authorities: "/ca.pem""#
+        ),
+        rows!(
             TRUSTING.to_owned() + "lease.key_file = \"/me.key\"",
             of_etcd,
             r#"lease.certificate_file = "/me.pem" | `lease.certificate_file` is missing | certificate: "/me.pem""#
@@ -91,6 +98,9 @@ fn etcd_rows() -> Vec<Rows> {
 fn each_key_of_a_store_shows() {
     check(&rows());
 }
+
+#[cfg(feature = "etcd")]
+const SECURED: &str = "lease.etcd_endpoints = [\"https://localhost:1\"]\n";
 
 #[cfg(feature = "etcd")]
 const TRUSTING: &str =

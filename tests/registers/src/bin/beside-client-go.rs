@@ -13,17 +13,13 @@
 use std::{
     env,
     error::Error,
-    io::{BufRead, BufReader},
-    process::{Child, Command, Stdio},
-    sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel},
-    thread,
     time::{Duration, Instant},
 };
 
-use actix_bully_register_tests::kubernetes::server::Cluster;
+use actix_bully_register_tests::{kubernetes::server::Cluster, processes::Processes};
 
 /// The processes of a row of the table, and their command lines.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 struct Kind {
     name: &'static str,
     /// The parts of the command line before and after the name of the process.
@@ -96,9 +92,8 @@ fn without_leader(kinds: &[Kind]) {
     );
     for kind in kinds {
         let cells = ["-TERM", "-KILL", "-STOP"].map(|signal| {
-            let mut all = Replicas::start(kind, 3);
-            all.listen(kind.settles);
-            let mut took: Vec<_> = (0..kind.rounds).map(|_| all.round(signal)).collect();
+            let mut all = start(kind, 3);
+            let mut took: Vec<_> = (0..kind.rounds).map(|_| round(&mut all, signal)).collect();
             took.sort_unstable();
             let at = |part: usize| {
                 took.get((took.len() * part / 100).min(took.len() - 1))
@@ -122,8 +117,7 @@ fn at_rest(kinds: &[Kind], cluster: &Cluster) {
     println!("requests a second at rest{:>12} {:>8} {:>8}", 3, 30, 100);
     for kind in kinds {
         let cells = [3, 30, 100].map(|number| {
-            let mut all = Replicas::start(kind, number);
-            all.listen(kind.settles);
+            let mut all = start(kind, number);
             let before = cluster.operations().unwrap_or(0);
             let begun = Instant::now();
             all.listen(Duration::from_secs(30));
@@ -140,114 +134,33 @@ fn at_rest(kinds: &[Kind], cluster: &Cluster) {
     }
 }
 
-/// Processes of one kind.
-struct Replicas {
-    kind: Kind,
-    running: Vec<Child>,
-    says: Sender<usize>,
-    leads: Receiver<usize>,
-    leader: Option<usize>,
+/// Starts processes of one kind, and waits until they know each other.
+fn start(kind: &Kind, number: usize) -> Processes {
+    let named = |process| vec![format!("api-{process}")];
+    let words = (0..number).map(|at| [kind.before.clone(), named(at), kind.after.clone()].concat());
+    let mut all = Processes::run(words);
+    all.listen(kind.settles);
+    all
 }
 
-impl Replicas {
-    fn start(kind: &Kind, number: usize) -> Self {
-        let (says, leads) = channel();
-        let mut all = Self {
-            kind: kind.clone(),
-            running: Vec::new(),
-            says,
-            leads,
-            leader: None,
-        };
-        for process in 0..number {
-            let child = all.spawn(process);
-            all.running.push(child);
-        }
-        all
+/// Ends the leader, and returns the milliseconds until another process leads. The former leader runs again afterwards.
+fn round(all: &mut Processes, signal: &str) -> u128 {
+    let leader = all.latest().unwrap_or_else(|| all.wait_for_leader(0));
+    let begun = Instant::now();
+    all.signal(leader.process, signal);
+    let mut next = all.wait_for_leader(leader.token);
+    while next.process == leader.process {
+        next = all.wait_for_leader(leader.token);
     }
-
-    fn spawn(&self, process: usize) -> Child {
-        let mut words = self.kind.before.clone();
-        words.push(format!("api-{process}"));
-        words.extend(self.kind.after.clone());
-        let mut child = Command::new(&words[0])
-            .args(&words[1..])
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::null())
-            .spawn()
-            .expect("it can be started");
-        let lines = BufReader::new(child.stdout.take().expect("it is piped")).lines();
-        let says = self.says.clone();
-        thread::spawn(move || {
-            let leads = lines
-                .map_while(Result::ok)
-                .filter(|line| line.starts_with("leads"));
-            leads.for_each(|_| {
-                says.send(process).ok();
-            });
-        });
-        child
+    let took = begun.elapsed().as_millis();
+    if signal == "-STOP" {
+        // The process learns that it has lost the leadership. A process of client-go ends then.
+        all.signal(leader.process, "-CONT");
+        all.listen(Duration::from_secs(1));
     }
-
-    fn listen(&mut self, span: Duration) {
-        let begun = Instant::now();
-        while let Some(left) = span.checked_sub(begun.elapsed()) {
-            if let Ok(process) = self.leads.recv_timeout(left) {
-                self.leader = Some(process);
-            }
-        }
-    }
-
-    /// Ends the leader, and returns the milliseconds until another process leads. The former leader runs again
-    /// afterwards.
-    fn round(&mut self, signal: &str) -> u128 {
-        let leader = loop {
-            self.listen(Duration::from_millis(200));
-            if let Some(leader) = self.leader {
-                break leader;
-            }
-        };
-        let process = self.running[leader].id().to_string();
-        let begun = Instant::now();
-        Command::new("kill")
-            .args([signal, &process])
-            .status()
-            .expect("it can be signalled");
-        let took = loop {
-            match self.leads.recv_timeout(Duration::from_secs(60)) {
-                Ok(next) if next != leader => {
-                    self.leader = Some(next);
-                    break begun.elapsed().as_millis();
-                }
-                Ok(_) => {}
-                Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => {
-                    panic!("{}: nobody leads after {signal}", self.kind.name)
-                }
-            }
-        };
-        if signal == "-STOP" {
-            // The process learns that it has lost the leadership. A process of client-go ends then.
-            Command::new("kill")
-                .args(["-CONT", &process])
-                .status()
-                .expect("it goes on");
-            self.listen(Duration::from_secs(1));
-        }
-        self.running[leader].kill().ok();
-        self.running[leader].wait().ok();
-        self.running[leader] = self.spawn(leader);
-        // The former leader takes part in the election again after this time.
-        self.listen(Duration::from_secs(3));
-        took
-    }
-}
-
-impl Drop for Replicas {
-    fn drop(&mut self) {
-        for child in &mut self.running {
-            child.kill().ok();
-            child.wait().ok();
-        }
-    }
+    all.kill(leader.process);
+    all.restart(leader.process);
+    // The former leader takes part in the election again after this time.
+    all.listen(Duration::from_secs(3));
+    took
 }

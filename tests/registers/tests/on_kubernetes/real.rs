@@ -2,15 +2,13 @@
 
 use std::time::Duration;
 
-use actix_bully::register::{Change, KubernetesRegister, Register as _, RegisterRefusal};
+use actix_bully::register::{KubernetesRegister, Register as _, RegisterRefusal};
 use actix_bully_register_tests::{
-    DEADLINE, assert_refused, block_on, conforms, done, key,
+    DEADLINE, assert_refused, block_on, conforms, key,
     kubernetes::server::{Cluster, User},
-    read,
     rounds::play,
-    settled, swap, works,
+    settled,
 };
-use futures::{FutureExt as _, StreamExt as _};
 
 #[test]
 fn it_conforms() {
@@ -57,52 +55,6 @@ fn a_role_that_is_missing_is_named_and_may_come_back() {
     cluster.may(&[]);
     until(|| block_on(register.read(&holder)).is_err());
     read_is_refused();
-}
-
-/// The API server drops versions from its memory if no watch uses them. A watch from the version of a quiet Lease
-/// would then be refused.
-#[test]
-fn a_quiet_record_is_heard_while_many_others_change() {
-    let Some(mut cluster) = Cluster::start() else {
-        return;
-    };
-    let register = cluster.open(User::Admin);
-    let quiet = key("quiet/holder");
-    block_on(async { done(swap(&register, &quiet, None, b"one").await) });
-    let mut changes = register.changes(&quiet).expect("it tells");
-    block_on(async {
-        let loud: Vec<_> = (0..20)
-            .map(|number| key(&format!("loud/{number}")))
-            .collect();
-        for round in 0..20_u8 {
-            for key in &loud {
-                let entry = read(&register, key).await;
-                done(swap(&register, key, entry.as_ref(), &[round]).await);
-            }
-        }
-    });
-    cluster.server(0).crash();
-    cluster.server(0).restart();
-    let entry = works(&register, &quiet);
-    block_on(async {
-        // Skips the changes from before the write.
-        while let Some(Some(_)) = changes.next().now_or_never() {}
-        let version = done(swap(&register, &quiet, entry.as_ref(), b"two").await);
-        let heard = async {
-            while let Some(change) = changes.next().await {
-                let found = match change {
-                    Change::Written { entry, .. } => Some(entry),
-                    _ => read(&register, &quiet).await,
-                };
-                if found.is_some_and(|entry| entry.version == version) {
-                    return;
-                }
-            }
-            panic!("it goes on");
-        };
-        let heard = tokio::time::timeout(DEADLINE, heard).await;
-        heard.expect("it is heard");
-    });
 }
 
 #[test]

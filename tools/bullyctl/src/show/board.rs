@@ -186,21 +186,15 @@ mod tests {
     use super::*;
 
     fn report(agents: &[&str]) -> Report {
-        let agents: Vec<_> = agents
-            .iter()
-            .map(|name| {
-                let leads = *name == "n2";
-                serde_json::json!({
-                    "agent": name, "group": "orders", "lifecycle": "running", "incarnation": "3",
-                    "role": if leads { "leader" } else { "follower" }, "term": "7",
-                    "leader": {"id": "n2", "incarnation": "1", "term": "7"},
-                    "leading": leads.then_some("7"), "lease_left_ms": leads.then_some(640),
-                    "draining": false, "work_panics": 0, "work_stalls": 0, "tie_broken": false,
-                    "members": [], "member_count": 0, "messages": {},
-                })
-            })
-            .collect();
-        serde_json::from_value(serde_json::json!({ "bridge": null, "agents": agents })).unwrap()
+        crate::fixture::report(agents.iter().map(|name| {
+            let leads = *name == "n2";
+            let more = serde_json::json!({
+                "role": if leads { "leader" } else { "follower" },
+                "leader": {"id": "n2", "incarnation": "1", "term": "7"},
+                "leading": leads.then_some("7"), "lease_left_ms": leads.then_some(640),
+            });
+            crate::fixture::agent(name, &more)
+        }))
     }
 
     fn why(texts: &[&str]) -> Vec<Explanation> {

@@ -58,25 +58,14 @@ mod tests {
 
     #[test]
     fn each_schedule_is_a_row_with_its_counts() {
-        let agent = |name: &str, schedules: Value| {
-            json!({
-                "agent": name, "group": "jobs", "lifecycle": "running", "incarnation": "1",
-                "role": "leader", "term": "7", "leader": null, "leader_about": null,
-                "leading": null, "draining": false, "work_panics": 0, "work_stalls": 0,
-                "tie_broken": false, "members": [], "member_count": 0, "messages": {},
-                "schedules": schedules,
-            })
+        let agent = |name, schedules: Value| {
+            crate::fixture::agent(name, &json!({ "group": "jobs", "schedules": schedules }))
         };
-        let report = json!({
-            "bridge": null,
-            "agents": [
-                agent("a", json!({"mail": {
-                    "state": "waiting", "last_unix_ms": 1_767_323_045_000_u64, "begun": 12, "skipped": 3,
-                }})),
-                agent("b", json!({})),
-            ],
+        let mail = json!({
+            "state": "waiting", "last_unix_ms": 1_767_323_045_000_u64, "begun": 12, "skipped": 3,
         });
-        let report: Report = serde_json::from_value(report).unwrap();
+        let agents = [agent("a", json!({ "mail": mail })), agent("b", json!({}))];
+        let report = crate::fixture::report(agents);
         assert_eq!(
             schedules(&report),
             "schedules of jobs, as a has run them\n\

@@ -142,20 +142,26 @@ pub(crate) fn beside<'a>(report: &'a Report, name: &'a str, node: &KnownNode<'a>
 
 #[cfg(test)]
 mod tests {
+    use serde_json::json;
+
     use super::*;
 
     #[test]
     fn peers_members_elsewhere_and_contenders_are_nodes() {
-        let json = r#"{"bridge":{"node":"host-1","listens":null,"counts":{},"peers":[
-            {"node":"host-2","address":"10.0.0.2:7400","link":"linked","agents":1,"lost":0,"unlinked_ms":null,"last_error":null,"echo_ms":1.0},
-            {"node":"host-3","address":null,"link":"waiting","agents":0,"lost":0,"unlinked_ms":5.0,"last_error":"refused","echo_ms":null}]},
-            "agents":[{"agent":"a","group":"g","lifecycle":"running","incarnation":"3","role":"follower","term":"7",
-            "leader":{"id":"d","incarnation":"1","term":"7"},"leader_about":"http://d","leading":null,"draining":false,"work_panics":0,
-            "work_stalls":0,"tie_broken":false,"member_count":2,"messages":{},"members":[
-            {"agent":"b","kind":"voter","score":3,"presence":"suspect","incarnation":"1","about":"http://b","node":"host-2"},
-            {"agent":"a","kind":"voter","score":2,"presence":"up","incarnation":"3"}],
-            "contenders":[{"agent":"d","score":4,"about":"http://old","seen_ms":12000}]}]}"#;
-        let mut report: Report = serde_json::from_str(json).unwrap();
+        let bridge = json!({"node": "host-1", "listens": null, "counts": {}, "peers": [
+            {"node": "host-2", "address": "10.0.0.2:7400", "link": "linked", "agents": 1, "lost": 0, "unlinked_ms": null, "last_error": null, "echo_ms": 1.0},
+            {"node": "host-3", "address": null, "link": "waiting", "agents": 0, "lost": 0, "unlinked_ms": 5.0, "last_error": "refused", "echo_ms": null},
+        ]});
+        let agent = json!({
+            "group": "g", "leader": {"id": "d", "incarnation": "1", "term": "7"}, "leader_about": "http://d", "member_count": 2,
+            "members": [
+                {"agent": "b", "kind": "voter", "score": 3, "presence": "suspect", "incarnation": "1", "about": "http://b", "node": "host-2"},
+                {"agent": "a", "kind": "voter", "score": 2, "presence": "up", "incarnation": "3"},
+            ],
+            "contenders": [{"agent": "d", "score": 4, "about": "http://old", "seen_ms": 12000}],
+        });
+        let mut report = crate::fixture::report([crate::fixture::agent("a", &agent)]);
+        report.bridge = serde_json::from_value(bridge).unwrap();
         let nodes = known(&report);
         assert_eq!(
             nodes.keys().copied().collect::<Vec<_>>(),

@@ -12,16 +12,12 @@ use std::{
 use serde_json::{Value, json};
 
 use super::Everyone;
-use crate::node::Node;
+use crate::{fixture, node::Node};
 
 fn agent(name: &str, contenders: &[&str]) -> Value {
     let row = |name: &&str| json!({"agent": name, "score": 1, "about": null, "seen_ms": 5});
-    json!({
-        "agent": name, "group": "g", "lifecycle": "running", "incarnation": "3", "role": "follower", "term": "7",
-        "leader": null, "leading": null, "draining": false, "work_panics": 0, "work_stalls": 0, "tie_broken": false,
-        "member_count": 0, "messages": {}, "members": [],
-        "contenders": contenders.iter().map(row).collect::<Vec<_>>(),
-    })
+    let contenders: Vec<_> = contenders.iter().map(row).collect();
+    fixture::agent(name, &json!({ "contenders": contenders }))
 }
 
 fn report(node: &str, agents: &[Value]) -> Value {

@@ -23,42 +23,6 @@ fn rows(said: &Said) -> Vec<String> {
     lines.map(row).collect()
 }
 
-/// Returns the term of the leader in a row.
-fn term(row: &str) -> &str {
-    row.split_whitespace()
-        .skip_while(|word| *word != "term")
-        .nth(1)
-        .unwrap_or("")
-}
-
-#[test]
-fn by_a_socket_each_node_of_the_host_is_asked() {
-    let nodes = Nodes::start();
-    for first in ["n1", "n3"] {
-        let said = nodes.by_socket(first, "watch --all --lines 3");
-        assert_eq!((said.code, &*said.err), (0, ""), "{said:?}");
-        let mut rows = rows(&said);
-        assert!(rows[0].starts_with(first), "the first one first: {rows:?}");
-        rows.sort_unstable();
-        let term = term(&rows[0]);
-        assert_eq!(
-            rows,
-            [
-                format!("n1 orders/n1 follower leader n3 in term {term} running"),
-                format!("n2 orders/n2 follower leader n3 in term {term} running"),
-                format!("n3 orders/n3 leader leader n3 in term {term} running"),
-            ]
-        );
-    }
-    let said = nodes.by_socket("n2", "watch --all --lines 3 --json");
-    let first = said.out.lines().next().unwrap();
-    let first: Value = serde_json::from_str(first).unwrap();
-    assert_eq!(
-        (&first["node"], &first["answers"]),
-        (&"n2".into(), &true.into())
-    );
-}
-
 #[test]
 fn by_routes_the_nodes_are_asked_at_the_ports_that_their_agents_publish() {
     let nodes = Nodes::start();

@@ -119,21 +119,6 @@ fn each_write_is_synced_and_a_record_of_another_process_first() {
 }
 
 #[test]
-fn a_write_whose_sync_failed_is_unknown_and_read_by_no_process() {
-    let leases = Leases::new();
-    done(leases.swap(Some(&leases.entry), b"2"));
-    let calls = leases.system.take();
-    let sync = calls.iter().position(|call| *call == Call::SyncData);
-    let kept = leases.read();
-    leases.system.take();
-    let fails = Event::Fails(ErrorKind::Other);
-    leases.system.plan(sync.unwrap(), fails);
-    assert!(is_unknown(&leases.swap(kept.as_ref(), b"3")));
-    assert_eq!(leases.read(), kept);
-    done(leases.swap(kept.as_ref(), b"4"));
-}
-
-#[test]
 fn whichever_call_fails_an_error_that_is_not_unknown_has_changed_nothing() {
     let lease = key("shop/cron/lease");
     let swap = |folder: &Folder| {

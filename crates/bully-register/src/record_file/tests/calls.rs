@@ -153,21 +153,6 @@ fn a_long_file_is_made_of_its_ends_and_has_its_room() {
 }
 
 #[test]
-fn a_long_file_that_could_not_be_made_does_not_exist() {
-    for write in 0..3 {
-        let (folder, path) = place();
-        let system = Arc::new(Tried::default());
-        system.plan(6 + write, Event::Fails(ErrorKind::StorageFull));
-        let limit = 512 << 9;
-        assert_refused!(
-            RecordFile::create(Arc::<Tried>::clone(&system), &path, limit, b"1"),
-            RecordFileError::Io(_)
-        );
-        assert!(names(&folder).is_empty());
-    }
-}
-
-#[test]
 fn the_name_of_another_file_is_never_taken() {
     let (folder, path) = place();
     fs::write(&path, "theirs").expect("written");

@@ -10,7 +10,6 @@ macro_rules! assert_refused {
 
 mod calls;
 mod crashes;
-mod killed;
 mod named;
 mod seen;
 mod slots;

@@ -101,21 +101,6 @@ fn every_changed_byte_of_a_slot_is_noticed() {
 }
 
 #[test]
-fn a_file_of_another_length_is_damaged_although_a_slot_is_whole() {
-    let whole = file(&[&slot(5, "the one"), &slot(6, "the other")]);
-    for len in [0, 1, 31, 32, 8191, 8192, 8193, whole.len() - 1] {
-        let refused = Slot::newest(&whole[..len], size());
-        let damage = FileDamage::Length {
-            len: u64::try_from(len).unwrap(),
-        };
-        assert!(
-            matches!(&refused, Err(RecordFileError::Damaged(found)) if *found == damage),
-            "{len}: {refused:?}"
-        );
-    }
-}
-
-#[test]
 fn a_slot_of_another_size_or_in_the_other_place_is_not_believed() {
     let larger = SlotSize::for_limit(9000).expect("16 KiB");
     let mut file = file(&[]);

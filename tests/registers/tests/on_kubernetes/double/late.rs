@@ -1,7 +1,6 @@
-//! Writes that are done late, and writes of an entry that is gone.
+//! A write that is done late.
 
-use actix_bully::register::Swap;
-use actix_bully_register_tests::{assert_away, assert_unknown, read};
+use actix_bully_register_tests::{assert_away, assert_unknown};
 use tokio::time::timeout;
 
 use super::*;
@@ -29,32 +28,4 @@ fn a_frozen_server_leaves_a_write_unknown_and_is_asked_again_on_a_new_connection
     let late = works(&register, &holder).expect("it is there");
     assert_eq!(late.value, b"late");
     block_on(async { done(swap(&register, &holder, Some(&late), b"next").await) });
-}
-
-#[test]
-fn a_removed_entry_is_not_made_again_by_a_swap_of_it() {
-    let (server, holder) = (KubeDouble::start(), holder());
-    let register = server.open();
-    let entry = written(&register, &holder, b"one");
-    let name = server.name_of(holder.as_str());
-    let made = server.asked(KubeVerb::Create);
-    block_on(async {
-        for is_ours in [true, false] {
-            if is_ours {
-                removed(&register, &holder, &entry)
-                    .await
-                    .expect("it is removed");
-            } else {
-                done(swap(&register, &holder, None, b"two").await);
-                server.delete(&name);
-            }
-            let gone = swap(&register, &holder, Some(&entry), b"three").await;
-            assert_eq!(gone, Swap::Conflict(None));
-            let gone = removed(&register, &holder, &entry).await;
-            assert!(matches!(gone, Ok(Removal::Conflict(None))), "{gone:?}");
-            assert_eq!(read(&register, &holder).await, None);
-            assert_eq!(server.lease(&name), None);
-        }
-    });
-    assert_eq!(server.asked(KubeVerb::Create), made + 1);
 }

@@ -105,29 +105,6 @@ impl Scene {
 }
 
 #[test]
-fn writes_of_others_are_told_in_order_with_what_they_replaced() {
-    block_on(async {
-        let mut scene = Scene::new().await;
-        for _ in 0..10 {
-            scene.hears_a_write().await;
-        }
-        assert_eq!(
-            (scene.server.asked(List), scene.server.asked(Watch)),
-            (1, 1)
-        );
-        let last = scene.last.take().expect("it was written");
-        removed(&*scene.other, &holder(), &last)
-            .await
-            .expect("it is removed");
-        scene.hears_of_a_gap().await;
-        scene.hears_a_write().await;
-        scene.others_change(10);
-        scene.hears_a_write().await;
-        scene.hears_nothing();
-    });
-}
-
-#[test]
 fn a_watch_that_ends_goes_on_where_it_was_without_a_list() {
     block_on(async {
         let mut scene = Scene::new().await;

@@ -4,7 +4,10 @@ use actix_bully::{operate::Report, protocol::Presence};
 use serde_json::{Value, json};
 
 use super::*;
-use crate::watch::known::{KnownAgent, KnownNode};
+use crate::{
+    fixture,
+    watch::known::{KnownAgent, KnownNode},
+};
 
 /// Returns the report of a node with one agent of the same name, which follows this leader in this term.
 fn report(node: &str, leader: Option<(&str, u64)>) -> Report {
@@ -13,12 +16,10 @@ fn report(node: &str, leader: Option<(&str, u64)>) -> Report {
     let leader =
         leader.map(|(id, term)| json!({"id": id, "incarnation": "1", "term": term.to_string()}));
     let agent = json!({
-        "agent": node, "group": "orders", "lifecycle": "running", "incarnation": "3",
         "role": if leads.is_some() { "leader" } else { "follower" }, "term": term, "leader": leader,
-        "leading": leads.map(|_| term.clone()), "draining": false, "work_panics": 0, "work_stalls": 0,
-        "tie_broken": false, "members": [], "member_count": 0, "messages": {},
+        "leading": leads.map(|_| term.clone()),
     });
-    read(json!({ "bridge": null, "agents": [agent] }))
+    fixture::report([fixture::agent(node, &agent)])
 }
 
 fn read<T: serde::de::DeserializeOwned>(value: Value) -> T {
