@@ -75,11 +75,7 @@ impl Machine for Ballot {
 }
 
 impl Suite for Ballot {
-    const MATRIX: Option<&'static str> = Some(concat!(
-        env!("CARGO_MANIFEST_DIR"),
-        "/src/ballot/tests/matrix.txt"
-    ));
-    const MESSAGES: &'static [&'static str] = BallotMessage::ALL;
+    const FOLDER: &'static str = concat!(env!("CARGO_MANIFEST_DIR"), "/src/ballot/tests");
     const TIMERS: &'static [BallotTimer] = &[
         BallotTimer::Round,
         BallotTimer::Again,
@@ -150,7 +146,7 @@ impl Suite for Ballot {
     }
 }
 
-common_suite!(Ballot, "/src/ballot/tests");
+common_suite!(Ballot, messages);
 
 #[easy_ext::ext(KitOf)]
 pub(super) impl Kit {

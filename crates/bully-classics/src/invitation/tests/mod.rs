@@ -24,12 +24,8 @@ use bully_core::{driver::MembersReports as _, elections::fixture::*, parts::Part
 type Kit = bully_core::elections::fixture::Kit<InvitationElection>;
 
 impl Suite for InvitationElection {
-    const MATRIX: Option<&'static str> = Some(concat!(
-        env!("CARGO_MANIFEST_DIR"),
-        "/src/invitation/tests/matrix.txt"
-    ));
+    const FOLDER: &'static str = concat!(env!("CARGO_MANIFEST_DIR"), "/src/invitation/tests");
     const ECHOES: &'static [(&'static str, &'static str)] = &[("group", "group")];
-    const MESSAGES: &'static [&'static str] = InvitationMessage::ALL;
     const TIMERS: &'static [InvitationTimer] = &[
         InvitationTimer::Slot,
         InvitationTimer::Check,
@@ -81,7 +77,7 @@ impl Suite for InvitationElection {
     }
 }
 
-common_suite!(InvitationElection, "/src/invitation/tests");
+common_suite!(InvitationElection, messages);
 
 #[easy_ext::ext(KitOf)]
 pub(super) impl Kit {

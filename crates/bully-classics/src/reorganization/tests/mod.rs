@@ -23,12 +23,8 @@ use bully_core::{driver::MembersReports as _, elections::fixture::*, parts::Part
 type Kit = bully_core::elections::fixture::Kit<Reorganization>;
 
 impl Suite for Reorganization {
-    const MATRIX: Option<&'static str> = Some(concat!(
-        env!("CARGO_MANIFEST_DIR"),
-        "/src/reorganization/tests/matrix.txt"
-    ));
+    const FOLDER: &'static str = concat!(env!("CARGO_MANIFEST_DIR"), "/src/reorganization/tests");
     const ECHOES: &'static [(&'static str, &'static str)] = &[("election", "election")];
-    const MESSAGES: &'static [&'static str] = ReorganizationMessage::ALL;
     const TIMERS: &'static [ReorganizationTimer] = &[
         ReorganizationTimer::Answer,
         ReorganizationTimer::Takeover,
@@ -92,7 +88,7 @@ impl Suite for Reorganization {
     }
 }
 
-common_suite!(Reorganization, "/src/reorganization/tests");
+common_suite!(Reorganization, messages);
 
 #[easy_ext::ext(KitOf)]
 pub(super) impl Kit {

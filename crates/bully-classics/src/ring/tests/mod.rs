@@ -89,10 +89,7 @@ impl Machine for Ring {
 
 impl Suite for Ring {
     const OTHERS: [&'static str; 2] = [Z, B];
-    const MATRIX: Option<&'static str> = Some(concat!(
-        env!("CARGO_MANIFEST_DIR"),
-        "/src/ring/tests/matrix.txt"
-    ));
+    const FOLDER: &'static str = concat!(env!("CARGO_MANIFEST_DIR"), "/src/ring/tests");
     const ECHOES: &'static [(&'static str, &'static str)] = &[
         ("election", "election"),
         ("winner", "winner"),
@@ -103,7 +100,6 @@ impl Suite for Ring {
         ("term", "term"),
         ("beat", "beat"),
     ];
-    const MESSAGES: &'static [&'static str] = RingMessage::ALL;
     const TIMERS: &'static [RingTimer] = &[
         RingTimer::Slot,
         RingTimer::Token,
@@ -166,7 +162,7 @@ impl Suite for Ring {
     }
 }
 
-common_suite!(Ring, "/src/ring/tests");
+common_suite!(Ring, messages);
 
 #[easy_ext::ext(KitOf)]
 pub(super) impl Kit {

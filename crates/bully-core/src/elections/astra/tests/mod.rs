@@ -64,11 +64,7 @@ impl Machine for Astra {
 }
 
 impl Suite for Astra {
-    const MATRIX: Option<&'static str> = Some(concat!(
-        env!("CARGO_MANIFEST_DIR"),
-        "/src/elections/astra/tests/matrix.txt"
-    ));
-    const MESSAGES: &'static [&'static str] = BullyMessage::ALL;
+    const FOLDER: &'static str = concat!(env!("CARGO_MANIFEST_DIR"), "/src/elections/astra/tests");
     const TIMERS: &'static [BullyTimer] = &TIMERS;
     const DRAIN: (BullyTimer, u64) = (BullyTimer::Drain, 5_000);
     const FROM_OBSERVERS: &'static [&'static str] = &["ok", "yield", "resign"];

@@ -86,11 +86,7 @@ impl Machine for Bully {
 }
 
 impl Suite for Bully {
-    const MATRIX: Option<&'static str> = Some(concat!(
-        env!("CARGO_MANIFEST_DIR"),
-        "/src/elections/bully/tests/matrix.txt"
-    ));
-    const MESSAGES: &'static [&'static str] = BullyMessage::ALL;
+    const FOLDER: &'static str = concat!(env!("CARGO_MANIFEST_DIR"), "/src/elections/bully/tests");
     const TIMERS: &'static [BullyTimer] = &TIMERS;
     const DRAIN: (BullyTimer, u64) = (BullyTimer::Drain, DRAIN);
     const FROM_OBSERVERS: &'static [&'static str] = &["ok", "yield", "resign"];
@@ -149,7 +145,7 @@ impl Suite for Bully {
     }
 }
 
-common_suite!(Bully, "/src/elections/bully/tests");
+common_suite!(Bully, messages);
 
 impl Kit {
     /// Returns a follower without a leader. It has the second slot, which comes after one step.

@@ -116,11 +116,7 @@ impl Machine for Lease {
 }
 
 impl Suite for Lease {
-    const MATRIX: Option<&'static str> = Some(concat!(
-        env!("CARGO_MANIFEST_DIR"),
-        "/src/elections/lease/tests/matrix.txt"
-    ));
-    const MESSAGES: &'static [&'static str] = &[];
+    const FOLDER: &'static str = concat!(env!("CARGO_MANIFEST_DIR"), "/src/elections/lease/tests");
     const TIMERS: &'static [BullyTimer] = &[
         BullyTimer::Detect,
         BullyTimer::Campaign,

@@ -160,11 +160,7 @@ impl Machine for QuorumBully {
 }
 
 impl Suite for QuorumBully {
-    const MATRIX: Option<&'static str> = Some(concat!(
-        env!("CARGO_MANIFEST_DIR"),
-        "/src/elections/quorum/tests/matrix.txt"
-    ));
-    const MESSAGES: &'static [&'static str] = QuorumMessage::ALL;
+    const FOLDER: &'static str = concat!(env!("CARGO_MANIFEST_DIR"), "/src/elections/quorum/tests");
     const TIMERS: &'static [BullyTimer] = &[
         BullyTimer::Election,
         BullyTimer::Round,
@@ -249,7 +245,7 @@ impl Suite for QuorumBully {
     }
 }
 
-common_suite!(QuorumBully, "/src/elections/quorum/tests");
+common_suite!(QuorumBully, messages);
 
 impl StepEffects {
     /// Asserts that the agent sent the message to both other voters.
