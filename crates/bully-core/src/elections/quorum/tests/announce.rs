@@ -2,9 +2,11 @@
 
 use super::*;
 
+/// A resignation of an earlier leadership arrives late, and hides nothing.
 #[test]
 fn a_resigned_leadership_is_not_followed_again() {
     let mut me = Kit::following().after(HIGH, resign(OLD, None));
+    me.hear(LOW, resign(OLD - 1, None)).nothing_else_happened();
     me.hear(HIGH, heartbeat(OLD, 9)).nothing_else_happened();
     assert_eq!(me.view().leader, None);
     me.hear(HIGH, heartbeat(OLD + 1, 9))
@@ -21,26 +23,6 @@ fn a_voter_in_a_higher_term_refuses_its_leader_and_names_the_term() {
         .sent(HIGH, nack_of(OLD, 9))
         .nothing_else_happened();
     me.hear(HIGH, elected(10, 9)).wrote(10, HIGH).whatever();
-}
-
-/// The lease lasts from the arrival of the leader's last announcement. Messages of other agents do not prolong it.
-#[test]
-fn a_follower_knows_the_lease_of_its_leader_by_the_announcements_that_arrived() {
-    let known = |me: &Kit| me.machine.prospects().followed_until;
-    let lease = Duration::from_millis(D);
-    let mut me = Kit::following();
-    assert_eq!(known(&me), Some(me.now.after(lease)));
-    me.later(H).hear(HIGH, heartbeat(OLD, 9)).whatever();
-    let heard = me.now;
-    assert_eq!(known(&me), Some(heard.after(lease)));
-    me.later(1).hear(LOW, heartbeat(OLD - 1, 1)).whatever();
-    assert_eq!(known(&me), Some(heard.after(lease)), "of another agent");
-    // The lease has ended, and the promise has not.
-    me.later(D);
-    assert!(known(&me).is_some_and(|until| until < me.now));
-    assert_eq!(me.view().leader, Some(leader(HIGH, OLD)));
-    assert_eq!(known(&Kit::leading()), None, "its view has it");
-    assert_eq!(known(&Kit::vacant()), None);
 }
 
 #[test]

@@ -160,12 +160,6 @@ impl Kit {
         matches!(&self.machine.state, State::Leading(leading) if leading.preparing.is_some())
     }
 
-    /// Tells the leader to step down, and returns the effects of the beginning of the drain.
-    pub(super) fn drains<'a>(&mut self, to: impl Into<Option<&'a str>>) -> StepEffects {
-        let effects = self.step_down(to);
-        self.prepared(effects)
-    }
-
     pub(super) fn roles() -> [(&'static str, Self); 10] {
         [
             ("vacant", Self::vacant()),

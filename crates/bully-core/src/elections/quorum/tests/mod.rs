@@ -6,7 +6,6 @@
 //! that it needs, its roles and its messages. The simulated world tests the properties of whole groups.
 
 mod announce;
-mod asking;
 mod change;
 mod claim;
 mod config;
@@ -24,7 +23,6 @@ mod pace;
 mod prepare;
 mod promise;
 mod resign;
-mod ruling;
 mod say;
 mod scenes;
 mod seal;

@@ -1,8 +1,7 @@
 //! `prepare-before-drain` and `lead-in-given-term`: at the leader, at the voters, and at the successor.
 
 use super::*;
-use crate::elections::{quorum::Diskless, vote::SealRecord};
-use crate::protocol::{Decree, NewVoter};
+use crate::elections::quorum::Diskless;
 
 /// Term that the leader asks for its successor.
 const NEXT: u64 = MINE + 1;
@@ -103,28 +102,9 @@ fn a_leader_that_has_to_raise_its_term_meanwhile_gives_none() {
 #[test]
 fn no_term_is_given_whose_votes_report_a_seal() {
     let mut me = preparing();
-    let next = Decree {
-        epoch: 1,
-        voters: vec![NewVoter {
-            id: id(HIGH),
-            contact: None,
-        }],
-        vote_quorum: None,
-        lease_quorum: None,
-    };
-    let seal = SealRecord {
-        term: Term(NEXT),
-        next,
-    };
-    me.hear(
-        LOW,
-        ClaimReply {
-            seal: Some(Box::new(seal)),
-            ..grants(NEXT).of(LOW)
-        },
-    )
-    .drained(MINE, Some(LOW))
-    .whatever();
+    me.hear(LOW, epochs::reports(&grants(NEXT).of(LOW), NEXT, &[HIGH]))
+        .drained(MINE, Some(LOW))
+        .whatever();
     assert_eq!(resigns(&mut me), resign(MINE, Some(LOW)));
 }
 
@@ -234,21 +214,5 @@ fn the_successor_leads_in_the_given_term_and_writes_nothing() {
     me.hear(LOW, ack(OLD + 1, echo, 1))
         .set(BullyTimer::Lease, D)
         .acquired(OLD + 1)
-        .nothing_else_happened();
-}
-
-/// The voter was not heard when the leader asked for votes, or its vote was lost. So it claims its own term at once.
-#[test]
-fn a_successor_that_is_given_nothing_claims() {
-    let mut me = voted(ME);
-    let released = Some(leader(HIGH, OLD));
-    me.hear(HIGH, resign(OLD, Some(ME)))
-        .has_no_leader(OLD)
-        .asked(Claim {
-            released,
-            ..claim(OLD + 2, 5)
-        })
-        .wrote(OLD + 2, ME)
-        .set(BullyTimer::Round, E)
         .nothing_else_happened();
 }

@@ -30,39 +30,3 @@ fn a_released_promise_binds_no_voter() {
     me.hear(LOW, released(OLD)).wrote(OLD + 1, LOW).whatever();
     assert_eq!(me.machine.core.voter.promise, None);
 }
-
-/// A later incarnation of the holder asks. The promise to the former incarnation is still valid.
-#[test]
-fn a_new_incarnation_waits_for_the_promise_to_the_old_one() {
-    let mut me = Kit::following();
-    me.begins(HIGH, 2).has_no_leader(OLD).whatever();
-    assert!(!me.hear_incarnation(HIGH, 2, claim(9, 9)).writes());
-    me.hear(LOW, claim(10, 1))
-        .refused(LOW, 10, OLD, P)
-        .nothing_else_happened();
-    me.later(P);
-    assert!(me.hear_incarnation(HIGH, 2, claim(11, 9)).writes());
-}
-
-#[test]
-fn a_record_says_what_was_promised_and_has_room() {
-    let vote = Vote {
-        term: Term(7),
-        voted_for: Some(candidate("api-2", 5)),
-        promise: crate::elections::message::Micros(300_000),
-        ..Vote::default()
-    };
-    let text = serde_json::to_string(&vote).unwrap();
-    assert_eq!(
-        text,
-        r#"{"term":7,"voted_for":{"id":"api-2","incarnation":5},"promise":300000,"incarnation":null,"others":{},"voters":null}"#
-    );
-    assert_eq!(serde_json::from_str::<Vote>(&text).unwrap(), vote);
-    for (reserved, other) in [("voters", "7"), ("voters", "[]")] {
-        let other = text.replace(
-            &format!("\"{reserved}\":null"),
-            &format!("\"{reserved}\":{other}"),
-        );
-        assert!(serde_json::from_str::<Vote>(&other).is_err(), "{other}");
-    }
-}
