@@ -1,34 +1,12 @@
 //! The parameters: every relation is checked, and every error is named.
 
 use super::*;
-use bully_core::protocol::{Electorate, MembershipError, Requirements, Rules, Storage};
+use bully_core::protocol::{MembershipError, Requirements, Rules, Storage};
 
 fn of(names: &[&str]) -> BallotConfig {
     BallotConfig {
         timings: Timings::lan(),
         ..BallotConfig::new(names.iter().map(|name| id(name)))
-    }
-}
-
-#[test]
-fn a_majority_is_more_than_half() {
-    for (names, majority, tolerated, messages) in [
-        (&["a"][..], 1, 0, 0),
-        (&["a", "b"], 2, 0, 4),
-        (&["a", "b", "c"], 2, 1, 12),
-        (&["a", "b", "c", "d"], 3, 1, 24),
-        (&["a", "b", "c", "d", "e"], 3, 2, 40),
-    ] {
-        let config = of(names);
-        let figures = (
-            config.majority(),
-            config.tolerated(),
-            config.messages_per_round(),
-        );
-        assert_eq!(figures, (majority, tolerated, messages));
-        let voters: Vec<_> = names.iter().map(|name| id(name)).collect();
-        let electorate = Electorate::new(&voters, majority, majority);
-        assert_eq!(config.electorate(), electorate);
     }
 }
 
@@ -78,33 +56,6 @@ fn each_broken_relation_is_named() {
         ..three()
     };
     assert_eq!(without_detector.check(), Ok(()));
-}
-
-#[test]
-fn every_preset_with_a_detector_will_do() {
-    for timings in [
-        Timings::default(),
-        Timings::lan(),
-        Timings::wan(),
-        Timings::in_process(),
-    ] {
-        let config = BallotConfig {
-            timings: timings.clone(),
-            ..of(&["a"])
-        };
-        assert_eq!(config.check(), Ok(()));
-        assert!(config.round() > timings.delay_bound() * 2);
-        assert!(
-            config.again() * 2 < config.round(),
-            "asked again at least twice"
-        );
-        let detection = timings.detector().unwrap().detection;
-        assert!(
-            config.worst_case_failover()
-                <= detection + timings.delay_bound() * 4 + config.round() / 2
-        );
-        assert_eq!(config.worst_case_isolation(), config.round() * 2);
-    }
 }
 
 #[test]

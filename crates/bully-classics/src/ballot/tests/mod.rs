@@ -83,6 +83,7 @@ impl Suite for Ballot {
         BallotTimer::Silence,
     ];
     const DRAIN: (BallotTimer, u64) = (BallotTimer::Drain, DRAIN);
+    const VALID: Option<u64> = Some(2 * ROUND);
     const PHASES: &'static [&'static str] = &[
         "follower: cut off, following, without a leader",
         "candidate: cut off, following, without a leader",

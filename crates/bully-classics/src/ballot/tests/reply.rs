@@ -23,18 +23,6 @@ fn s23_a_stale_answer_does_not_move_a_standing_leader() {
     assert_eq!(me.view().leading, Some(Term(8)));
 }
 
-#[test]
-fn s24_a_stale_bmax_of_a_lower_agent_does_not_move_a_standing_leader() {
-    let mut me = Kit::leading();
-    for n in 1..8 {
-        let stale = request(1, Some(ballot(n, LOW)), leading(n, LOW));
-        assert!(me.hear(LOW, stale).events().is_empty());
-    }
-    me.answered(LOW, idle());
-    assert!(me.over().events().is_empty());
-    assert_eq!(me.machine.record().max, Some(ballot(8, ME)));
-}
-
 /// Scenario 42, with one machine.
 #[test]
 fn late_answers_lengthen_a_round_once_and_to_the_cap() {
@@ -75,16 +63,4 @@ fn an_answer_that_was_counted_already_is_not_late() {
         Duration::from_millis(ROUND),
         "the late answer is a copy"
     );
-}
-
-#[test]
-fn an_answer_of_an_earlier_incarnation_does_not_replace_that_of_a_later_one() {
-    let mut me = Kit::following();
-    let now = me.round();
-    me.hear_incarnation(LOW, 2, reply(now, idle()))
-        .nothing_else_happened();
-    me.hear_incarnation(LOW, 1, reply(now, standing(9, LOW)))
-        .nothing_else_happened();
-    me.answered(HIGH, leading(7, HIGH));
-    assert!(me.over().events().is_empty());
 }

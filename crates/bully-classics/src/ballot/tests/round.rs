@@ -104,46 +104,6 @@ fn a_voter_that_did_not_answer_is_asked_again_within_the_round() {
     me.fire(BallotTimer::Again).nothing_else_happened();
 }
 
-#[test]
-fn a_leadership_holds_for_two_rounds_without_another_step() {
-    let mut me = Kit::leading();
-    let until = me.now.after(Duration::from_millis(2 * ROUND));
-    assert_eq!(me.view().valid_until, until);
-    me.later(2 * ROUND - 1);
-    me.fire(BallotTimer::Drain).nothing_else_happened();
-    assert_eq!(me.view().leading, Some(Term(8)));
-}
-
-/// The count contains this agent, and each voter that answered in the present round or in the round before.
-#[test]
-fn the_agents_that_are_heard_are_counted() {
-    let mut me = Kit::fresh();
-    assert_eq!(me.machine.heard(), 1);
-    for (name, heard) in [(LOW, 2), (HIGH, 3)] {
-        me.answered(name, idle());
-        assert_eq!(me.machine.heard(), heard);
-    }
-    me.over().whatever();
-    assert_eq!(me.machine.heard(), 3, "of the last round");
-    me.over().whatever();
-    assert_eq!(me.machine.heard(), 1);
-}
-
-/// The connected flag of a voter that hears no majority is false, so its ballot must not replace a leader.
-#[test]
-fn the_bmax_of_a_voter_without_a_majority_is_not_adopted() {
-    let mut me = Kit::leading();
-    me.hear(
-        LOW,
-        request(3, Some(ballot(99, LOW)), alone(standing(99, LOW))),
-    )
-    .whatever();
-    assert_eq!(me.machine.record().max, Some(ballot(8, ME)));
-    me.answered(LOW, alone(standing(99, LOW)));
-    assert_eq!(me.over().events(), [&Event::NoLeader { term: Term(0) }; 0]);
-    assert_eq!(me.view().leading, Some(Term(8)));
-}
-
 fn resign(successor: Option<&str>) -> Resign {
     Resign {
         ballot: ballot(7, HIGH),

@@ -9,13 +9,6 @@ fn draining(to: Option<&str>) -> Kit {
 }
 
 #[test]
-fn the_successor_is_up() {
-    let mut me = Kit::leading();
-    me.ends(HIGH).whatever();
-    me.step_down(None).drained(8, Some(LOW)).whatever();
-}
-
-#[test]
 fn an_agent_that_stepped_down_cools_down_while_another_one_is_eligible() {
     let mut me = draining(None);
     me.step(Input::Drained).whatever();
@@ -50,21 +43,4 @@ fn a_score_or_a_campaign_ends_the_cooldown() {
         me.step(command).whatever();
         assert!(me.says().eligible);
     }
-}
-
-/// A leadership that is lost during the drain does not cancel the command to step down.
-#[test]
-fn a_leader_that_loses_the_leadership_while_it_drains_cools_down_too() {
-    let mut me = Kit::leading();
-    me.step_down(None).whatever();
-    me.over().lost(8, LostReason::Isolated).whatever();
-    for _ in 0..3 {
-        me.answered(LOW, idle());
-        me.over().whatever();
-        assert_eq!(me.machine.own(), None);
-    }
-    me.later(COOLDOWN);
-    me.answered(LOW, idle());
-    me.over().whatever();
-    assert!(me.machine.own().is_some(), "the cool-down is over");
 }

@@ -11,7 +11,7 @@ mod contract;
 mod place;
 mod waits;
 
-use std::{collections::BTreeSet, sync::Arc, time::Duration};
+use std::{collections::BTreeSet, sync::Arc};
 
 use super::{state::State, *};
 use crate::numbered::fixture::{any_message, election, every_election};
@@ -36,6 +36,7 @@ impl Suite for InvitationElection {
     ];
     const SLACKS: &'static [u64] = &[0, 250, 251];
     const DRAIN: (InvitationTimer, u64) = (InvitationTimer::Drain, 5_000);
+    const VALID: Option<u64> = Some(L);
     const PHASES: &'static [&'static str] = &[
         "follower: following, free, free without a slot",
         "candidate: merging",

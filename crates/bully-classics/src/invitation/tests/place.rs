@@ -22,35 +22,6 @@ fn one_found_above_is_given_a_step_to_invite_all() {
 }
 
 #[test]
-fn free_and_forgotten_agents_are_found_and_members_of_others_are_not() {
-    let other = election(9, HIGH);
-    let mine = election(4, ME);
-    for (standing, found) in [
-        (GroupRole::Free, true),
-        (GroupRole::Merging, false),
-        (
-            GroupRole::Member {
-                group: other.clone(),
-            },
-            false,
-        ),
-        (GroupRole::Joining { group: other }, false),
-        (
-            GroupRole::Member {
-                group: mine.clone(),
-            },
-            true,
-        ),
-        (GroupRole::Joining { group: mine }, true),
-    ] {
-        let mut me = Kit::asking();
-        assert_eq!(me.hear(LOW, place(4, Some(1), standing.clone())), NOTHING);
-        let said = me.later(27).fire(InvitationTimer::Check);
-        assert_eq!(said.lines().len() > 1, found, "{standing}");
-    }
-}
-
-#[test]
 fn a_member_that_has_missed_the_task_gets_it_again() {
     let mut me = Kit::leading();
     me.later(60).fire(InvitationTimer::Check).whatever();

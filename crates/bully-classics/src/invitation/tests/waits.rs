@@ -72,17 +72,3 @@ fn the_others_wait_for_their_slots_when_a_coordinator_resigns() {
         "after LOW, and not after HIGH"
     );
 }
-
-#[test]
-fn a_leadership_holds_for_the_detection_time_without_another_step() {
-    let me = Kit::leading();
-    let until = me.now.after(Duration::from_millis(250));
-    assert_eq!(me.machine.view(me.now).valid_until, until);
-}
-
-#[test]
-fn people_learn_its_durations() {
-    let longest = lan().worst_case_merge_with_losses();
-    assert_eq!(longest, Duration::from_millis(27 + 200 + 9));
-    assert!(InvitationElection::timings(&Arc::new(lan())).is_some());
-}

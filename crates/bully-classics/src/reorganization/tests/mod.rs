@@ -10,15 +10,15 @@ mod contract;
 mod halt;
 mod waits;
 
-use std::{collections::BTreeSet, sync::Arc, time::Duration};
+use std::{collections::BTreeSet, sync::Arc};
 
 use super::{core::WaitCause, state::State, *};
 use crate::numbered::fixture::{any_message, election, every_election};
 use bully_core::protocol::{
-    Input, Member, Role, Term, Time, Timings, To,
+    Input, Member, Term, Time, Timings, To,
     fixture::{EYE, HIGH, LOW, ME, id},
 };
-use bully_core::{driver::MembersReports as _, elections::fixture::*, parts::Participant};
+use bully_core::{elections::fixture::*, parts::Participant};
 
 type Kit = bully_core::elections::fixture::Kit<Reorganization>;
 
@@ -35,6 +35,7 @@ impl Suite for Reorganization {
     ];
     const SLACKS: &'static [u64] = &[0, 250, 251];
     const DRAIN: (ReorganizationTimer, u64) = (ReorganizationTimer::Drain, 5_000);
+    const VALID: Option<u64> = Some(L);
     const PHASES: &'static [&'static str] = &[
         "follower: cooling down, following, idle",
         "candidate: holding an election, reorganizing",

@@ -42,14 +42,6 @@ fn each_broken_relation_is_named() {
 }
 
 #[test]
-fn no_agent_starts_with_a_configuration_that_does_not_fit() {
-    let config = Arc::new(RingConfig { sends: 0, ..lan() });
-    let refused = Ring::requirements(&config, &id(ME), MemberKind::Voter);
-    let error = config.check().unwrap_err().to_string();
-    assert_eq!(refused, Err(MembershipError::Config(error)));
-}
-
-#[test]
 fn the_worst_cases_are_as_stated() {
     let config = lan();
     assert_eq!(config.worst_case_election(5, 2), MS(15 * D + 2 * HOP));

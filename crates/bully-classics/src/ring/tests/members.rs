@@ -26,21 +26,6 @@ fn a_leaders_confirmed_end_is_answered_in_order_of_rank() {
 }
 
 #[test]
-fn a_suspicion_counts_once() {
-    let mut kit = Kit::following();
-    kit.is_suspected(B).whatever();
-    // B's heartbeats still arrive, round the other way.
-    let mut kit = kit.after(A, beat(B, OLD, 9, 1));
-    assert_eq!(kit.leader().as_deref(), Some(B));
-    kit.told(|m| m.set_score(&id(A), Some(2.into()))).whatever();
-    assert_eq!(
-        kit.leader().as_deref(),
-        Some(B),
-        "there is no new suspicion"
-    );
-}
-
-#[test]
 fn a_message_under_way_to_an_ended_member_goes_to_the_next_member() {
     let mut kit = Kit::candidate();
     let token = collect(1, (ME, 5), &[(ME, 5)]);
@@ -52,26 +37,6 @@ fn a_message_under_way_to_an_ended_member_goes_to_the_next_member() {
         .nothing_else_happened();
     kit.is_suspected(B).whatever();
     assert_eq!(kit.role(), Role::Leader, "no other member is left");
-}
-
-#[test]
-fn a_new_incarnation_or_a_mended_link_is_tried_again() {
-    let changes: [fn(&mut Members) -> bool; 2] = [
-        |m| m.up(&id(Z), Incarnation(2)),
-        |m| m.suspect(&id(Z), Incarnation(1)),
-    ];
-    for change in changes {
-        let mut kit = Kit::candidate();
-        for _ in 0..2 {
-            kit.later(RESEND + 1)
-                .fire(RingTimer::Hop(Lap::Collect))
-                .whatever();
-        }
-        assert_eq!(kit.suspects(), [Z]);
-        kit.told(change).whatever();
-        kit.begins(Z, 1).whatever();
-        assert_eq!(kit.suspects(), [""; 0]);
-    }
 }
 
 #[test]
@@ -92,15 +57,4 @@ fn a_new_observer_is_told_with_the_next_heartbeat() {
         .set(RingTimer::Heartbeat, H)
         .sent(Z, beat(ME, MINE, 5, 2))
         .whatever();
-}
-
-#[test]
-fn a_message_without_another_member_comes_back() {
-    let mut kit = Kit::draining();
-    for name in [A, B, Z] {
-        kit.leaves(name).whatever();
-    }
-    kit.step(Input::Drained).whatever();
-    assert_eq!(kit.role(), Role::Leader, "in a higher term");
-    assert_eq!(kit.machine.view(kit.now).term, Term(MINE + 1));
 }

@@ -28,8 +28,8 @@ use super::{
 };
 use bully_core::protocol::fixture::{EYE, ME, among, id};
 use bully_core::protocol::{
-    AgentId, Effect, Election, Identity, Incarnation, Input, Member, MemberKind, Members,
-    MembershipError, MinimumRole, PeerMessage, Role, Score, Term, Time, Timings, To,
+    AgentId, Effect, Identity, Incarnation, Input, Member, MemberKind, Members, MinimumRole,
+    PeerMessage, Role, Score, Term, Time, Timings, To,
 };
 use bully_core::{driver::MembersReports as _, elections::fixture::*, parts::Participant};
 
@@ -113,6 +113,7 @@ impl Suite for Ring {
         RingTimer::Hop(Lap::Coordinator),
     ];
     const DRAIN: (RingTimer, u64) = (RingTimer::Drain, DRAIN);
+    const VALID: Option<u64> = Some(L);
     const FROM_OBSERVERS: &'static [&'static str] = &["coordinator", "beat"];
     const PHASES: &'static [&'static str] = &[
         "follower: following, following with a slot, with a slot, without a slot",

@@ -15,16 +15,6 @@ fn suspecting(mut kit: Kit) -> Kit {
 }
 
 #[test]
-fn agents_that_are_down_are_not_even_probed() {
-    let mut kit = suspecting(Kit::following());
-    kit.ends(Z).whatever();
-    kit.later(PROBE)
-        .fire(RingTimer::Probe)
-        .nothing_else_happened();
-    assert_eq!(kit.suspects(), [""; 0]);
-}
-
-#[test]
 fn an_observer_skips_no_member_and_probes_none() {
     let mut eye = Kit::observer().after(B, coordinator(B, OLD, 9));
     eye.is_suspected(A).nothing_else_happened();
@@ -65,16 +55,5 @@ fn an_agent_that_follows_another_leader_starts_a_merging_election() {
             .nothing_else_happened();
         kit.hear(Z, answer(known, Some(theirs)))
             .nothing_else_happened(); // one answer is enough
-    }
-}
-
-#[test]
-fn a_merging_election_that_is_planned_outlasts_any_score_of_this_agent() {
-    for score in [Some(4), Some(50), None] {
-        let mut kit = suspecting(Kit::following());
-        kit.hear(Z, answer(OLD, Some((Z, OLD)))).whatever();
-        kit.set_score(score).nothing_else_happened();
-        kit.later(2 * D).fire(RingTimer::Slot).whatever();
-        assert_eq!(kit.role(), Role::Candidate, "{score:?}");
     }
 }

@@ -2,19 +2,6 @@
 
 use super::*;
 
-/// A member that received the announcement knows the higher term, and refuses heartbeats of the lower term.
-#[test]
-fn a_leader_whose_new_announcement_is_lost_begins_again() {
-    let kit = Kit::leading().after(B, nominate(MINE + 1, A, ME, &[A, B]));
-    let mut kit = kit.acked(Z, Lap::Coordinator, MINE + 1, ME, 0);
-    kit.later(TOKEN)
-        .fire(RingTimer::Token)
-        .set(RingTimer::Token, TOKEN)
-        .passed(Z, Lap::Collect, collect(MINE + 2, (ME, 5), &[(ME, 5)]))
-        .nothing_else_happened();
-    assert_eq!(kit.role(), Role::Leader, "meanwhile");
-}
-
 #[test]
 fn a_leader_is_heard_by_the_ring_and_by_observers() {
     let mut kit = Kit::leading();
@@ -38,15 +25,6 @@ fn a_leader_is_heard_by_the_ring_and_by_observers() {
         .nothing_else_happened();
 }
 
-#[test]
-fn a_leader_with_an_announcement_under_way_sends_no_heartbeat() {
-    let mut kit = Kit::leading().after(B, nominate(MINE + 1, A, ME, &[A, B]));
-    kit.later(H)
-        .fire(RingTimer::Heartbeat)
-        .set(RingTimer::Heartbeat, H)
-        .nothing_else_happened();
-}
-
 /// The leader's own heartbeat cannot come back to it, and no other member is left to ask.
 #[test]
 fn a_leader_that_is_alone_begins_no_election_in_silence() {
@@ -60,11 +38,4 @@ fn a_leader_that_is_alone_begins_no_election_in_silence() {
         effects.whatever();
     }
     assert_eq!(kit.view().leading, Some(Term(MINE)));
-}
-
-#[test]
-fn a_leadership_holds_for_the_detection_time_without_another_step() {
-    let kit = Kit::leading();
-    let until = kit.now.after(lan().timings.detector().unwrap().detection);
-    assert_eq!(kit.machine.view(kit.now).valid_until, until);
 }

@@ -7,8 +7,7 @@ use super::{
     RecordingError, TraceEntry, Untold, What,
 };
 use crate::protocol::{
-    AgentId, Event, Incarnation, Leader, LostReason, MemberKind, NewVoter, Role, Score, Term, Time,
-    VoterChange,
+    AgentId, Event, Incarnation, Leader, LostReason, MemberKind, Role, Score, Term, Time,
 };
 
 mod drawn;
@@ -113,62 +112,10 @@ fn some_events() -> [Event; 6] {
     ]
 }
 
+/// Returns a command of each form that a person may write.
 fn every_command() -> Vec<RecordedCommand> {
-    let (a, b) = (id("a"), id("b"));
-    let new = || NewVoter {
-        id: id("b"),
-        contact: None,
-    };
-    vec![
-        RecordedCommand::Crash(vec![a.clone(), b.clone()]),
-        RecordedCommand::Stop(vec![a.clone()]),
-        RecordedCommand::Kill(a.clone()),
-        RecordedCommand::Restart(a.clone()),
-        RecordedCommand::Hang(a.clone()),
-        RecordedCommand::Freeze(a.clone()),
-        RecordedCommand::Resume(a.clone()),
-        RecordedCommand::Expire(a.clone()),
-        RecordedCommand::Join {
-            agent: a.clone(),
-            kind: MemberKind::Voter,
-            score: Some(Score::from((1, -2))),
-        },
-        RecordedCommand::Join {
-            agent: a.clone(),
-            kind: MemberKind::Observer,
-            score: None,
-        },
-        RecordedCommand::Leave(a.clone()),
-        RecordedCommand::Score {
-            agent: a.clone(),
-            score: None,
-        },
-        RecordedCommand::StepDown {
-            agent: a.clone(),
-            to: Some(b.clone()),
-        },
-        RecordedCommand::Campaign(a.clone()),
-        RecordedCommand::Partition(vec![vec![a.clone()], vec![b.clone()]]),
-        RecordedCommand::Cut(a.clone(), b.clone()),
-        RecordedCommand::CutOneWay(a.clone(), b.clone()),
-        RecordedCommand::Isolate(a.clone()),
-        RecordedCommand::Mend(a.clone(), b),
-        RecordedCommand::Rejoin(a.clone()),
-        RecordedCommand::Heal,
-        RecordedCommand::Network(super::NetworkRecord {
-            loss: 5,
-            ..usual_network()
-        }),
-        RecordedCommand::Settle,
-        RecordedCommand::Join {
-            agent: a.clone(),
-            kind: MemberKind::Observer,
-            score: Some(Score::from(5)),
-        },
-        RecordedCommand::ChangeVoters(VoterChange::Add(new())),
-        RecordedCommand::ChangeVoters(VoterChange::Remove(a.clone())),
-        RecordedCommand::ChangeVoters(VoterChange::Replace { old: a, new: new() }),
-    ]
+    let forms = RecordedCommand::FORMS.iter();
+    forms.map(|(form, _)| form.parse().expect(form)).collect()
 }
 
 fn usual_network() -> super::NetworkRecord {

@@ -67,6 +67,7 @@ impl Suite for Astra {
     const FOLDER: &'static str = concat!(env!("CARGO_MANIFEST_DIR"), "/src/elections/astra/tests");
     const TIMERS: &'static [BullyTimer] = &TIMERS;
     const DRAIN: (BullyTimer, u64) = (BullyTimer::Drain, 5_000);
+    const VALID: Option<u64> = None;
     const FROM_OBSERVERS: &'static [&'static str] = &["ok", "yield", "resign"];
     const PHASES: &'static [&'static str] = &[
         "follower: cooling down, following, idle, with a slot",

@@ -1,10 +1,7 @@
 //! The rules, one after another, where they need more than one step.
 
 use super::*;
-use crate::{
-    driver::MembersReports as _,
-    protocol::{Members, Time},
-};
+use crate::{driver::MembersReports as _, protocol::Members};
 
 // ---- hold-election ----
 
@@ -153,10 +150,4 @@ fn an_agent_stands_again_when_no_later_process_has_its_name_any_more() {
         me.later(9 * STEP).fire(BullyTimer::Campaign).whatever();
         assert_eq!(me.role(), Role::Candidate);
     }
-}
-
-/// Between elections nothing is sent, so a leader that is well has no steps either.
-#[test]
-fn without_a_detector_a_leadership_lasts_until_the_next_step() {
-    assert_eq!(Kit::leading().view().valid_until, Time::MAX);
 }

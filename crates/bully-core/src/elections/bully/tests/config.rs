@@ -21,12 +21,3 @@ fn no_agent_starts_with_a_margin_of_which_a_part_is_negative() {
         assert_eq!(asked.is_ok(), is_good, "{margin:?}");
     }
 }
-
-#[test]
-fn the_longest_failover_follows_from_the_timings() {
-    let longest = lan().timings.worst_case_failover(u32::MAX);
-    assert_eq!(Some(lan().worst_case_failover()), longest);
-    let no_detector = with(|config| config.timings = Timings::astra());
-    let deadline = no_detector.timings.deadline();
-    assert_eq!(no_detector.worst_case_failover(), deadline * 3);
-}

@@ -12,10 +12,6 @@ mod liveness;
 mod members;
 mod resign;
 mod stall;
-mod start;
-mod terms;
-mod timer;
-mod yields;
 
 use std::{collections::BTreeSet, sync::Arc, time::Duration};
 
@@ -89,6 +85,7 @@ impl Suite for Bully {
     const FOLDER: &'static str = concat!(env!("CARGO_MANIFEST_DIR"), "/src/elections/bully/tests");
     const TIMERS: &'static [BullyTimer] = &TIMERS;
     const DRAIN: (BullyTimer, u64) = (BullyTimer::Drain, DRAIN);
+    const VALID: Option<u64> = Some(L);
     const FROM_OBSERVERS: &'static [&'static str] = &["ok", "yield", "resign"];
     const PHASES: &'static [&'static str] = &[
         "follower: cooling down, following, following until its turn, with a slot, without a slot",

@@ -1,7 +1,6 @@
 //! Relations between the parameters.
 
 use super::*;
-use crate::protocol::{ClockKind, Leaders, Storage};
 
 #[test]
 fn every_preset_with_a_detector_fits() {
@@ -53,15 +52,6 @@ fn a_configuration_that_does_not_fit_is_refused_with_both_values() {
         ..config()
     };
     assert_eq!(fits.check(), Ok(()));
-}
-
-#[test]
-fn it_promises_one_leader_a_term_and_keeps_nothing() {
-    let config = Arc::new(config());
-    let requirements = Lease::requirements(&config, &id(ME), MemberKind::Voter).unwrap();
-    assert_eq!(requirements.leaders, Leaders::PerTerm);
-    assert_eq!(requirements.storage, Storage::Nothing);
-    assert_eq!(requirements.clock, ClockKind::CountsSuspend);
 }
 
 /// Defaults of `lan` in milliseconds: H 60, d 9, J 10, S 18, D 240.

@@ -24,22 +24,6 @@ fn where_the_store_is_slow_the_next_renewal_is_made_when_the_last_is_answered() 
         .nothing_else_happened();
 }
 
-/// `lease-from-send-time`: a store gets one question after the other, so an attempt may wait before it is sent.
-#[test]
-fn a_renewal_counts_from_when_its_turn_at_the_store_came() {
-    let mut me = Kit::leading();
-    me.later(H).fire(BullyTimer::Heartbeat).whatever();
-    let (request, record) = me.attempt();
-    let applied = Answer::Applied(version(Some(&record.nonce)));
-    me.later(50);
-    let waited = Micros::from(Duration::from_millis(30));
-    me.step(Input::Told(Box::new(RegisterShown::after(
-        request, waited, applied,
-    ))))
-    .set(BullyTimer::Lease, LEASE - 20)
-    .nothing_else_happened();
-}
-
 #[test]
 fn the_lease_ends_by_the_clock_whatever_was_asked() {
     let mut me = Kit::leading();
@@ -57,35 +41,6 @@ fn the_lease_ends_by_the_clock_whatever_was_asked() {
         .whatever();
 }
 
-/// An agent that has seen a term follows no leader of a lower term.
-#[test]
-fn it_takes_its_own_lease_again_above_a_term_that_another_has_seen() {
-    let mut me = Kit::leading();
-    let word = ClaimRecord {
-        score: None,
-        seen: Term(MINE + 5),
-        ..claim(LOW, 1)
-    };
-    let shown = me.attempt_shown();
-    me.later(1)
-        .sees_both(shown, Some(word))
-        .lost(MINE, LostReason::Superseded)
-        .whatever();
-    me.later(SLOT).fire(BullyTimer::Campaign).whatever();
-    me.applied().whatever();
-    assert_eq!(me.view().leading, Some(Term(MINE + 6)));
-}
-
-#[test]
-fn an_answer_from_before_its_lease_does_not_end_the_lease() {
-    let mut me = Kit::leading();
-    let asked = Some(me.request() - 1);
-    let before = holds(Some(released(MINE - 1, None)), None);
-    for request in [None, asked] {
-        assert_eq!(me.shown(request, before.clone()), NOTHING);
-    }
-}
-
 #[test]
 fn its_next_renewal_says_its_new_score() {
     let mut me = Kit::leading();
@@ -93,13 +48,6 @@ fn its_next_renewal_says_its_new_score() {
     me.later(H).fire(BullyTimer::Heartbeat).whatever();
     let (_, record) = me.attempt();
     assert_eq!(record.holder.unwrap().score, Score::from(8));
-}
-
-impl Kit {
-    fn attempt_shown(&self) -> Option<LeaseRecord> {
-        let sight = self.machine.core.sight.as_ref();
-        sight.and_then(|sight| sight.record()).cloned()
-    }
 }
 
 /// The agent's own view has the new text at once. Other agents get it with the next renewal.
@@ -117,33 +65,6 @@ fn a_renewal_carries_what_the_holder_says_of_itself() {
     me.later(H).fire(BullyTimer::Heartbeat).whatever();
     let (_, record) = me.attempt();
     assert_eq!(record.holder.unwrap().about, about);
-}
-
-#[test]
-fn a_follower_shows_what_the_record_of_its_leader_says_and_of_no_other_incarnation() {
-    let mut me = Kit::following();
-    assert_eq!(me.view().about, None);
-    let about = About::new("http://high").ok();
-    let saying = |incarnation, attempt| {
-        let mut record = held(HIGH, OLD, attempt);
-        if let Some(holder) = &mut record.holder {
-            holder.about.clone_from(&about);
-            holder.incarnation = Incarnation(incarnation);
-        }
-        record
-    };
-    me.later(READ).sees(Some(saying(1, 3))).whatever();
-    assert_eq!(me.view().about, about);
-    me.later(READ).sees(Some(held(HIGH, OLD, 4))).whatever();
-    assert_eq!(me.view().about, None, "the leader has removed the text");
-    me.later(READ).sees(Some(saying(2, 5))).whatever();
-    let view = me.view();
-    let incarnation = view.leader.map(|leader| leader.incarnation);
-    assert_eq!(
-        view.about.is_some(),
-        incarnation == Some(Incarnation(2)),
-        "{incarnation:?}"
-    );
 }
 
 /// `exceed-what-was-seen`

@@ -27,8 +27,8 @@ use super::{
     Successor, SwapRegister, Swapped, Version, state::State,
 };
 use crate::protocol::{
-    AgentId, Effect, Election, Incarnation, Input, LostReason, Member, MemberKind, Role, Score,
-    Term, Time, Timings, To,
+    Effect, Election, Incarnation, Input, LostReason, Member, MemberKind, Role, Score, Term, Time,
+    Timings, To,
     fixture::{HIGH, LOW, ME, id},
 };
 use crate::{elections::fixture::*, parts::Participant};
@@ -126,6 +126,7 @@ impl Suite for Lease {
         BullyTimer::Cooldown,
     ];
     const DRAIN: (BullyTimer, u64) = (BullyTimer::Drain, DRAIN);
+    const VALID: Option<u64> = Some(LEASE);
     const PHASES: &'static [&'static str] = &[
         "follower: following, giving back, vacant, with a slot",
         "candidate: taking",

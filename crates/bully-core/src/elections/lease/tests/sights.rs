@@ -25,17 +25,6 @@ fn each_renewal_begins_the_wait_anew_and_an_unchanged_record_does_not() {
         .nothing_else_happened();
 }
 
-/// The store may have gone back to a backup, and may have lost a renewal of HIGH.
-#[test]
-fn a_gap_in_the_reads_begins_the_wait_anew() {
-    let mut me = Kit::following();
-    let gap = POLL + H;
-    me.later(gap).sees(Some(held(HIGH, OLD, 2))).whatever();
-    assert_eq!(due(&me, BullyTimer::Lease), PATIENCE - gap, "no gap yet");
-    me.later(gap + 1).sees(Some(held(HIGH, OLD, 2))).whatever();
-    assert_eq!(due(&me, BullyTimer::Lease), PATIENCE);
-}
-
 /// H / 2 is 30 ms. Two answers that take 30 ms leave no gap. An answer that takes longer does not delay the next read.
 #[test]
 fn the_next_read_is_a_poll_after_a_quick_answer_and_a_poll_after_the_question_of_a_slow_one() {

@@ -168,6 +168,7 @@ impl Suite for QuorumBully {
         BullyTimer::Recover,
     ];
     const DRAIN: (BullyTimer, u64) = (BullyTimer::Drain, DRAIN);
+    const VALID: Option<u64> = Some(D);
     const PHASES: &'static [&'static str] = &[
         "follower: following, with a slot, without a slot",
         "candidate: asking, claiming, elected, sealing",
