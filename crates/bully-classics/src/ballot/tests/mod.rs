@@ -110,7 +110,16 @@ impl Suite for Ballot {
     }
 
     fn roles() -> Vec<(&'static str, Kit)> {
-        Kit::states().into()
+        vec![
+            ("fresh", Kit::fresh()),
+            ("reborn", Kit::reborn()),
+            ("following", Kit::following()),
+            ("leading", Kit::leading()),
+            ("cut off", Kit::cut_off()),
+            ("witness", Kit::witness()),
+            ("observer", Kit::observer()),
+            ("observing a leader", Kit::observing()),
+        ]
     }
 
     fn leader() -> Kit {
@@ -215,19 +224,6 @@ pub(super) impl Kit {
         kit.over().whatever();
         assert!(!kit.machine.is_connected());
         kit
-    }
-
-    fn states() -> [(&'static str, Kit); 8] {
-        [
-            ("fresh", Self::fresh()),
-            ("reborn", Self::reborn()),
-            ("following", Self::following()),
-            ("leading", Self::leading()),
-            ("cut off", Self::cut_off()),
-            ("witness", Self::witness()),
-            ("observer", Self::observer()),
-            ("observing a leader", Self::observing()),
-        ]
     }
 
     /// Gives the agent an answer of the voter `from` to the present round, and asserts that this has no effect yet.

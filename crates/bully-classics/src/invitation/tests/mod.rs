@@ -61,7 +61,20 @@ impl Suite for InvitationElection {
     }
 
     fn roles() -> Vec<(&'static str, Kit)> {
-        Kit::states().into()
+        vec![
+            ("free", Kit::free()),
+            ("asking", Kit::asking()),
+            ("merging", Kit::merging()),
+            ("leading", Kit::leading()),
+            ("draining", Kit::draining()),
+            ("cooling down", Kit::cooling_down()),
+            ("joining", Kit::joining()),
+            ("following", Kit::following()),
+            ("missing its coordinator", Kit::missing()),
+            ("witness", Kit::witness()),
+            ("observer", Kit::observer()),
+            ("observing a group", Kit::observing()),
+        ]
     }
 
     fn leader() -> Kit {
@@ -169,23 +182,6 @@ pub(super) impl Kit {
 
     fn observing() -> Self {
         Self::observer().after(HIGH, ready(7, HIGH, 9))
-    }
-
-    fn states() -> [(&'static str, Kit); 12] {
-        [
-            ("free", Self::free()),
-            ("asking", Self::asking()),
-            ("merging", Self::merging()),
-            ("leading", Self::leading()),
-            ("draining", Self::draining()),
-            ("cooling down", Self::cooling_down()),
-            ("joining", Self::joining()),
-            ("following", Self::following()),
-            ("missing its coordinator", Self::missing()),
-            ("witness", Self::witness()),
-            ("observer", Self::observer()),
-            ("observing a group", Self::observing()),
-        ]
     }
 }
 

@@ -72,7 +72,24 @@ impl Suite for Reorganization {
     }
 
     fn roles() -> Vec<(&'static str, Kit)> {
-        Kit::states().into()
+        vec![
+            ("asking", Kit::asking()),
+            ("halting", Kit::halting()),
+            ("reorganizing", Kit::reorganizing()),
+            ("readying", Kit::readying()),
+            ("leading", Kit::leading()),
+            ("draining", Kit::draining()),
+            ("cooling down", Kit::cooling_down()),
+            ("deferring", Kit::deferring()),
+            ("halted", Kit::halted()),
+            ("pausing", Kit::pausing()),
+            ("joining", Kit::joining()),
+            ("following", Kit::following()),
+            ("missing its coordinator", Kit::missing()),
+            ("witness", Kit::witness()),
+            ("observer", Kit::observer()),
+            ("observing an election", Kit::observing()),
+        ]
     }
 
     fn leader() -> Kit {
@@ -209,27 +226,6 @@ pub(super) impl Kit {
 
     fn observing() -> Self {
         Self::observer().after(HIGH, ready(7, HIGH, 9))
-    }
-
-    fn states() -> [(&'static str, Kit); 16] {
-        [
-            ("asking", Self::asking()),
-            ("halting", Self::halting()),
-            ("reorganizing", Self::reorganizing()),
-            ("readying", Self::readying()),
-            ("leading", Self::leading()),
-            ("draining", Self::draining()),
-            ("cooling down", Self::cooling_down()),
-            ("deferring", Self::deferring()),
-            ("halted", Self::halted()),
-            ("pausing", Self::pausing()),
-            ("joining", Self::joining()),
-            ("following", Self::following()),
-            ("missing its coordinator", Self::missing()),
-            ("witness", Self::witness()),
-            ("observer", Self::observer()),
-            ("observing an election", Self::observing()),
-        ]
     }
 }
 

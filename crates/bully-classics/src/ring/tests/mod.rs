@@ -147,7 +147,19 @@ impl Suite for Ring {
     }
 
     fn roles() -> Vec<(&'static str, Kit)> {
-        Kit::roles().into()
+        vec![
+            ("scheduled", Kit::scheduled()),
+            ("following", Kit::following()),
+            ("observer", Kit::observer()),
+            ("observing a leader", Kit::observing()),
+            ("witness", Kit::witness()),
+            ("candidate", Kit::candidate()),
+            ("waiting", Kit::waiting()),
+            ("announced", Kit::announced()),
+            ("leading", Kit::leading()),
+            ("draining", Kit::draining()),
+            ("cooling down", Kit::cooling_down()),
+        ]
     }
 
     fn leader() -> Kit {
@@ -251,22 +263,6 @@ pub(super) impl Kit {
         let kit = kit.after(B, coordinator(Z, MINE + 1, 3));
         assert_eq!(kit.role(), Role::Follower);
         kit.acked(Z, Lap::Coordinator, MINE + 1, Z, 0)
-    }
-
-    fn roles() -> [(&'static str, Kit); 11] {
-        [
-            ("scheduled", Self::scheduled()),
-            ("following", Self::following()),
-            ("observer", Self::observer()),
-            ("observing a leader", Self::observing()),
-            ("witness", Self::witness()),
-            ("candidate", Self::candidate()),
-            ("waiting", Self::waiting()),
-            ("announced", Self::announced()),
-            ("leading", Self::leading()),
-            ("draining", Self::draining()),
-            ("cooling down", Self::cooling_down()),
-        ]
     }
 
     /// Returns the same machine after an acknowledgement of the peer `from`, which knows no later term.

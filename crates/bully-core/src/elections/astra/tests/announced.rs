@@ -58,16 +58,6 @@ fn a_leader_that_stopped_before_the_deadline_is_not_waited_for() {
         .nothing_else_happened();
 }
 
-/// The announcement may have been lost in a partition. After the partition has healed, the application tells the agent
-/// to campaign.
-#[test]
-fn an_agent_that_has_announced_itself_announces_itself_again_by_command() {
-    Kit::announced()
-        .step(Input::Campaign)
-        .sent_all(elected(MINE, 5))
-        .nothing_else_happened();
-}
-
 /// A second copy of a resignation must not end the wait of a later election.
 #[test]
 fn an_old_resignation_gives_no_leadership() {
@@ -81,13 +71,6 @@ fn an_old_resignation_gives_no_leadership() {
     me.hear(LOW, resign(MINE - 1, Some(ME)))
         .nothing_else_happened();
     assert_eq!(me.view().leading, None);
-}
-
-#[test]
-fn a_leader_that_has_ended_is_not_followed_whatever_its_score() {
-    let mut me = Kit::holding().after(LOW, answers(1, OLD, 1));
-    me.ends(LOW).nothing_else_happened();
-    me.set_score(0).nothing_else_happened();
 }
 
 /// Otherwise the agent would ask again and again until the former leader has heard of the next leader.

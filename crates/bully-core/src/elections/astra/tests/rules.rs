@@ -5,16 +5,6 @@ use crate::{driver::MembersReports as _, protocol::Members};
 
 // ---- hold-election ----
 
-#[test]
-fn an_agent_that_comes_back_holds_an_election() {
-    let mut me = Kit::voter(&Arc::default());
-    me.machine.core.me.birth = Birth::Restarted;
-    me.start()
-        .sent_to(&[HIGH, LOW], ask(1, 5, 0))
-        .set(BullyTimer::Deadline, DEADLINE)
-        .nothing_else_happened();
-}
-
 // ---- win-at-deadline ----
 
 #[test]
@@ -26,18 +16,6 @@ fn agents_of_failed_election_are_not_asked_and_the_deadline_passes() {
         .set(BullyTimer::Deadline, DEADLINE)
         .nothing_else_happened();
     assert_eq!(me.role(), Role::Candidate);
-}
-
-#[test]
-fn an_agent_that_is_alone_leads_at_once() {
-    let mut me = Kit::idle();
-    for name in [LOW, HIGH] {
-        me.ends(name).nothing_else_happened();
-    }
-    me.step(Input::Campaign)
-        .sent_all(elected(1, 5))
-        .acquired(1)
-        .nothing_else_happened();
 }
 
 // ---- defer-on-ok ----
@@ -110,20 +88,6 @@ fn another_score_does_not_begin_the_deadline_anew() {
         .after(LOW, answers(1, OLD, 1))
         .set_score(0)
         .new_leader(LOW, OLD)
-        .nothing_else_happened();
-}
-
-#[test]
-fn the_deadline_is_that_of_the_timings() {
-    let config = AstraConfig {
-        timings: Timings::lan(),
-        ..AstraConfig::default()
-    };
-    Kit::voter(&Arc::new(config))
-        .started()
-        .step(Input::Campaign)
-        .sent_to(&[HIGH, LOW], ask(1, 5, 0))
-        .set(BullyTimer::Deadline, T)
         .nothing_else_happened();
 }
 

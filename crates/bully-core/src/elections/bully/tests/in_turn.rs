@@ -39,14 +39,9 @@ fn the_next_in_rank_follows_until_its_slot_and_asks_then() {
 fn a_second_fall_or_a_new_term_of_that_leader_puts_no_slot_off() {
     for (term, score) in [(OLD, 0), (OLD + 1, 1)] {
         let mut me = Kit::in_turn();
-        let again = me.later(S - 1).hear(LOW, elected(term, score));
-        let again = again.set(BullyTimer::Detect, L);
-        let again = if term == OLD {
-            again
-        } else {
-            again.new_leader(LOW, term)
-        };
-        again.set(BullyTimer::Campaign, 1).nothing_else_happened();
+        me.later(S - 1).hear(LOW, elected(term, score)).whatever();
+        let slot = me.now.after(Duration::from_millis(1));
+        assert_eq!(me.machine.prospects().takeover_at, Some(slot));
     }
 }
 
@@ -88,18 +83,15 @@ fn an_agent_with_a_slot_to_ask_yields_to_an_asker_above() {
 
 #[test]
 fn a_successor_that_is_silent_or_dead_is_replaced_in_the_slot() {
-    let resigned = || Kit::following().after(HIGH, resign(OLD, Some(LOW)));
-    let mut me = resigned();
-    me.later(S)
-        .fire(BullyTimer::Campaign)
-        .led(OLD + 1)
-        .nothing_else_happened();
-    let mut me = resigned();
-    me.ends(LOW).nothing_else_happened();
-    me.later(S)
-        .fire(BullyTimer::Campaign)
-        .led(OLD + 1)
-        .nothing_else_happened();
+    let silent = Kit::following().after(HIGH, resign(OLD, Some(LOW)));
+    let mut dead = silent.clone();
+    dead.ends(LOW).nothing_else_happened();
+    for mut me in [silent, dead] {
+        me.later(S)
+            .fire(BullyTimer::Campaign)
+            .led(OLD + 1)
+            .nothing_else_happened();
+    }
 }
 
 // ---- a leader that leaves to another asker ----

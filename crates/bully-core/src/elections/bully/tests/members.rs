@@ -95,7 +95,11 @@ fn a_challenger_that_is_no_better_when_it_has_waited_long_enough_is_forgotten() 
         .told(|m| m.set_score(&id(HIGH), Some(2.into())))
         .whatever();
     let mut better = Kit::challenged();
-    better.later(1_000).set_score(10).whatever();
+    better
+        .later(1_000)
+        .set_score(10)
+        .sent_all(heartbeat(MINE, 10))
+        .nothing_else_happened();
     for mut me in [worse, better] {
         me.fire(BullyTimer::Preempt).nothing_else_happened();
     }

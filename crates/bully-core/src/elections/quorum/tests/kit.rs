@@ -160,21 +160,6 @@ impl Kit {
         matches!(&self.machine.state, State::Leading(leading) if leading.preparing.is_some())
     }
 
-    pub(super) fn roles() -> [(&'static str, Self); 10] {
-        [
-            ("vacant", Self::vacant()),
-            ("following", Self::following()),
-            ("following one below", Self::following_low()),
-            ("witness", Self::witness()),
-            ("observer", Self::observer()),
-            ("asking", Self::asking()),
-            ("claiming", Self::claiming()),
-            ("elected", Self::elected()),
-            ("leading", Self::leading()),
-            ("heard by all", Self::heard()),
-        ]
-    }
-
     /// Gives the leader an acknowledgement of an announcement that is sent now.
     pub(super) fn acked(&mut self, from: &str, score: i32) -> StepEffects {
         let echo = self.now;
