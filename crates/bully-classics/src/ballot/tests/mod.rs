@@ -99,6 +99,29 @@ impl Suite for Ballot {
         vec![Arc::new(listing([LOW, ME, HIGH]))]
     }
 
+    fn broken() -> Vec<Arc<BallotConfig>> {
+        let changes: [fn(&mut BallotConfig); 5] = [
+            |c| c.voters.clear(),
+            |c| c.voters.push(id(ME)),
+            |c| (c.timings, c.round) = (Timings::astra(), None),
+            |c| c.round = Some(Duration::from_millis(4)), // twice the delay bound
+            |c| c.cap = Some(Duration::from_millis(ROUND - 1)),
+        ];
+        changes.map(changed).into()
+    }
+
+    fn sound() -> Vec<Arc<BallotConfig>> {
+        let changes: [fn(&mut BallotConfig); 3] = [
+            |c| {
+                let round = Some(Duration::from_secs(2));
+                (c.timings, c.round, c.cap) = (Timings::astra(), round, None);
+            },
+            |c| c.round = Some(Duration::from_millis(5)),
+            |c| c.cap = Some(Duration::from_millis(ROUND)),
+        ];
+        changes.map(changed).into()
+    }
+
     fn phase(&self) -> &'static str {
         match &self.state {
             State::Vacant if !self.is_connected() => "cut off",
@@ -279,6 +302,13 @@ fn valid(config: BallotConfig) -> BallotConfig {
     };
     config.check().unwrap();
     config
+}
+
+/// Returns the usual configuration with one change.
+fn changed(change: fn(&mut BallotConfig)) -> Arc<BallotConfig> {
+    let mut config = listing([LOW, ME, HIGH]);
+    change(&mut config);
+    Arc::new(config)
 }
 
 /// Returns a ballot of the voter `name`, with the score that the voter has in these tests.

@@ -42,17 +42,3 @@ fn a_member_that_was_late_itself_asks_once_more() {
         .whatever();
     assert_eq!(kit.suspects(), [Z], "once");
 }
-
-#[test]
-fn an_agent_without_a_leader_waits_for_the_one_that_others_know() {
-    let mut kit = Kit::candidate();
-    kit.hear(Z, ack(Lap::Collect, 1, ME, 0, 6))
-        .set(RingTimer::Slot, LOST)
-        .nothing_else_happened();
-    assert_eq!(kit.role(), Role::Follower, "its own election is too old");
-    kit.later(LOST)
-        .fire(RingTimer::Slot)
-        .set(RingTimer::Token, TOKEN)
-        .passed(Z, Lap::Collect, collect(7, (ME, 5), &[(ME, 5)]))
-        .nothing_else_happened();
-}

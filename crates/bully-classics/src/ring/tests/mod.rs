@@ -10,7 +10,6 @@ mod collect;
 mod config;
 mod contract;
 mod coordinator;
-mod members;
 mod nominate;
 mod probe;
 mod score;
@@ -129,6 +128,25 @@ impl Suite for Ring {
 
     fn configs() -> Vec<Arc<RingConfig>> {
         vec![Arc::new(lan())]
+    }
+
+    fn broken() -> Vec<Arc<RingConfig>> {
+        let changes: [fn(&mut RingConfig); 5] = [
+            |c| c.hop = Some(Duration::from_millis(4 * D)),
+            |c| c.sends = 0,
+            |c| c.sends = 9,
+            |c| c.probe = Some(Duration::ZERO),
+            |c| c.timings = Timings::astra(),
+        ];
+        changes.map(changed).into()
+    }
+
+    fn sound() -> Vec<Arc<RingConfig>> {
+        let changes: [fn(&mut RingConfig); 2] = [
+            |c| c.hop = Some(Duration::from_millis(4 * D + 1)),
+            |c| (c.sends, c.hop) = (1, Some(Duration::from_millis(2 * D + 1))),
+        ];
+        changes.map(changed).into()
     }
 
     fn phase(&self) -> &'static str {
@@ -297,4 +315,11 @@ pub(super) impl StepEffects {
 
 fn lan() -> RingConfig {
     RingConfig::new(Timings::lan())
+}
+
+/// Returns the usual configuration with one change.
+fn changed(change: fn(&mut RingConfig)) -> Arc<RingConfig> {
+    let mut config = lan();
+    change(&mut config);
+    Arc::new(config)
 }

@@ -15,20 +15,6 @@ fn suspecting(mut kit: Kit) -> Kit {
 }
 
 #[test]
-fn an_observer_skips_no_member_and_probes_none() {
-    let mut eye = Kit::observer().after(B, coordinator(B, OLD, 9));
-    eye.is_suspected(A).nothing_else_happened();
-    eye.later(LOST - HOP) // the observer is not in the ring
-        .fire(RingTimer::Silence)
-        .has_no_leader(OLD)
-        .nothing_else_happened();
-    assert_eq!(eye.suspects(), [""; 0]);
-    let mut eye = Kit::unborn(lan(), MemberKind::Observer, None);
-    eye.members.suspect(&id(A), Incarnation(1));
-    eye.start().nothing_else_happened();
-}
-
-#[test]
 fn an_answer_ends_the_suspicion() {
     for leader in [None, Some((B, OLD))] {
         let mut kit = suspecting(Kit::following());

@@ -24,18 +24,3 @@ fn a_leader_is_heard_by_the_ring_and_by_observers() {
         .set(RingTimer::Heartbeat, H - 1)
         .nothing_else_happened();
 }
-
-/// The leader's own heartbeat cannot come back to it, and no other member is left to ask.
-#[test]
-fn a_leader_that_is_alone_begins_no_election_in_silence() {
-    let mut kit = Kit::leading();
-    for name in [A, B, Z] {
-        kit.leaves(name).whatever();
-    }
-    for _ in 0..3 {
-        let effects = kit.later(10 * LOST).fire(RingTimer::Silence);
-        assert!(effects.messages().is_empty() && effects.events().is_empty());
-        effects.whatever();
-    }
-    assert_eq!(kit.view().leading, Some(Term(MINE)));
-}

@@ -1,11 +1,10 @@
 //! The text, the drawing and the words of a recording, and reading its text again.
 
-use std::{fs, path::Path};
-
 use super::{
     Happening, Header, MessageText, RecordedAgent, RecordedCommand, RecordedSide, Recording,
     RecordingError, TraceEntry, Untold, What,
 };
+use crate::elections::fixture::is_as_reviewed;
 use crate::protocol::{
     AgentId, Event, Incarnation, Leader, LostReason, MemberKind, Role, Score, Term, Time,
 };
@@ -24,12 +23,7 @@ const AT: fn(u64) -> Time = Time::from_millis;
 #[track_caller]
 fn golden(name: &str, text: &str) {
     let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/src/record/tests");
-    let path = Path::new(folder).join(name);
-    if std::env::var_os("BLESS").is_some() {
-        return fs::write(path, text).unwrap();
-    }
-    let golden = fs::read_to_string(&path).unwrap_or_default();
-    assert_eq!(text, golden, "{name} differs; BLESS=1 rewrites it");
+    is_as_reviewed(&format!("{folder}/{name}"), text);
 }
 
 fn id(name: &str) -> AgentId {

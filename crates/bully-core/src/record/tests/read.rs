@@ -114,12 +114,8 @@ fn texts_that_are_not_recordings_are_refused_as_reviewed() {
 
 #[test]
 fn a_file_without_an_end_is_refused() {
-    let head = full()
-        .to_jsonl()
-        .lines()
-        .next()
-        .map(|line| format!("{line}\n"))
-        .unwrap();
+    let whole = full().to_jsonl();
+    let head = whole.split_inclusive('\n').next().unwrap();
     let entry = "{\"at_ns\":1,\"what\":{\"mark\":\"x\"}}\n";
     let endless = std::io::Read::chain(head.as_bytes(), Endless(entry.as_bytes(), 0));
     let read = Recording::read(std::io::BufReader::new(endless));
@@ -147,40 +143,29 @@ fn a_violation_stands_where_it_was_found() {
     let marks = [1, 2, 2, 3].map(|at| (at, What::Mark(at.to_string())));
     let mut recording = usual(1, marks, 9);
     recording.violate(AT(2), "two lead".to_owned());
-    let kinds: Vec<_> = recording
-        .entries()
-        .iter()
-        .map(|entry| &entry.what)
-        .collect();
-    assert_eq!(kinds[3], &What::Violation("two lead".to_owned()));
+    let found = &recording.entries()[3].what;
+    assert_eq!(found, &What::Violation("two lead".to_owned()));
     recording.violate(AT(99), "late".to_owned());
     assert_eq!(recording.entries().last().unwrap().what, What::Ended);
-    assert!(
-        recording.to_text().contains("9.000  ==  BROKEN: late"),
-        "{}",
-        recording.to_text()
-    );
+    let text = recording.to_text();
+    assert!(text.contains("9.000  ==  BROKEN: late"), "{text}");
     assert!(read(&recording.to_jsonl()).is_ok());
 }
 
 #[test]
 fn the_first_difference_is_shown_with_both_lines() {
-    let one = usual(
-        2,
-        [(1, What::Mark("a".into())), (2, What::Mark("b".into()))],
-        5,
-    );
-    let other = usual(
-        2,
-        [(1, What::Mark("a".into())), (2, What::Mark("c".into()))],
-        5,
-    );
+    let marked = |marks: &[&str]| {
+        let marks = marks.iter().map(|mark| What::Mark((*mark).into()));
+        usual(2, (1..).zip(marks), 5)
+    };
+    let one = marked(&["a", "b"]);
     assert_eq!(one.first_difference(&one.clone()), None);
     assert_eq!(
-        one.first_difference(&other).unwrap().to_string(),
+        one.first_difference(&marked(&["a", "c"]))
+            .unwrap()
+            .to_string(),
         "line 3 differs: {\"at_ns\":2000000,\"what\":{\"mark\":\"b\"}} and {\"at_ns\":2000000,\"what\":{\"mark\":\"c\"}}"
     );
-    let shorter = usual(2, [(1, What::Mark("a".into()))], 5);
-    assert_eq!(one.first_difference(&shorter).unwrap().line, 3);
+    assert_eq!(one.first_difference(&marked(&["a"])).unwrap().line, 3);
     assert_eq!(one.first_difference(&usual(3, [], 5)).unwrap().line, 1);
 }

@@ -9,7 +9,7 @@ use std::{collections::BTreeSet, sync::Arc};
 
 use super::{Astra, AstraConfig, BullyMessage, BullyTimer, Ok, machine::State};
 use crate::protocol::fixture::{HIGH, LOW, ME, id};
-use crate::protocol::{Birth, Incarnation, Input, Member, MemberKind, Role, Term, Timings, To};
+use crate::protocol::{Incarnation, Input, Member, MemberKind, Role, Term, To};
 use crate::{elections::fixture::*, parts::Participant};
 
 type Kit = crate::elections::fixture::Kit<Astra>;

@@ -19,15 +19,6 @@ fn a_repeated_question_is_answered_and_changes_no_more_than_the_first() {
     }
 }
 
-#[test]
-fn a_question_from_below_counts_as_an_answer() {
-    let mut me = Kit::asking_voters();
-    me.hear(LOW, elect(1))
-        .sent(LOW, ok(1))
-        .nothing_else_happened();
-    me.hear(HIGH, yields(1)).led(1).nothing_else_happened();
-}
-
 fn answers_mine(term: u64) -> Elected {
     answers(1, term, 5)
 }

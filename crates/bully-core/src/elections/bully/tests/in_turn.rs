@@ -113,12 +113,3 @@ fn an_agent_that_asks_after_another_one_acts_in_its_slot() {
         .stopped([BullyTimer::Victory])
         .nothing_else_happened();
 }
-
-#[test]
-fn the_highest_in_rank_asks_all_if_its_leader_has_left_to_another_asker() {
-    let mut me = Kit::asking_found();
-    me.told(|members| members.down(&id(HIGH), Incarnation(1)))
-        .nothing_else_happened();
-    me.hear(LOW, yields(1)).whatever();
-    assert_eq!(me.role(), Role::Leader, "LOW has yielded, and HIGH is down");
-}

@@ -5,7 +5,6 @@
 //! This file connects a bully to the common kit and the common suite ([`crate::elections::fixture`]): the timers that
 //! it needs, its roles and its messages.
 
-mod config;
 mod elect;
 mod in_turn;
 mod liveness;
@@ -20,8 +19,8 @@ use super::{
     candidate::Asked, machine::State,
 };
 use crate::protocol::{
-    Election as _, Incarnation, Input, LeaderEnd, LostReason, MemberKind, Members, Role, Score,
-    Term, Timings, To,
+    Election as _, Incarnation, Input, LeaderEnd, LostReason, MemberKind, Members, Role, Term,
+    Timings, To,
     fixture::{EYE, HIGH, LOW, ME, id},
 };
 use crate::{driver::MembersReports as _, elections::fixture::*, parts::Participant};
@@ -99,6 +98,11 @@ impl Suite for Bully {
 
     fn configs() -> Vec<Arc<BullyConfig>> {
         BullyConfig::samples().into_iter().map(Arc::new).collect()
+    }
+
+    fn broken() -> Vec<Arc<BullyConfig>> {
+        let margin = |margin: (i64, i64)| with(|config| config.margin = Some(margin.into()));
+        vec![margin((3, -1)), margin((-3, 1))]
     }
 
     fn phase(&self) -> &'static str {

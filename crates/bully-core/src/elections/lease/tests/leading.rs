@@ -3,27 +3,6 @@
 use super::*;
 use crate::protocol::About;
 
-/// `renews-when-answered`: a second attempt would expect the record that the first attempt is about to replace.
-#[test]
-fn where_the_store_is_slow_the_next_renewal_is_made_when_the_last_is_answered() {
-    let mut me = Kit::leading();
-    me.with_slow_answers(70);
-    me.later(H).fire(BullyTimer::Heartbeat).whatever();
-    assert_eq!(due(&me, BullyTimer::Heartbeat), 2 * LEASE / 3);
-    me.later(70);
-    me.applied()
-        .set(BullyTimer::Heartbeat, 0)
-        .set(BullyTimer::Lease, LEASE - 70)
-        .nothing_else_happened();
-    me.fire(BullyTimer::Heartbeat).whatever();
-    me.later(70);
-    let request = me.request() - 1;
-    me.shown(Some(request), Answer::Failed)
-        .set(BullyTimer::Heartbeat, 0)
-        .read(request + 2)
-        .nothing_else_happened();
-}
-
 #[test]
 fn the_lease_ends_by_the_clock_whatever_was_asked() {
     let mut me = Kit::leading();
@@ -39,15 +18,6 @@ fn the_lease_ends_by_the_clock_whatever_was_asked() {
     me.fire(BullyTimer::Lease)
         .lost(MINE, LostReason::LeaseExpired)
         .whatever();
-}
-
-#[test]
-fn its_next_renewal_says_its_new_score() {
-    let mut me = Kit::leading();
-    assert_eq!(me.set_score(8), NOTHING);
-    me.later(H).fire(BullyTimer::Heartbeat).whatever();
-    let (_, record) = me.attempt();
-    assert_eq!(record.holder.unwrap().score, Score::from(8));
 }
 
 /// The agent's own view has the new text at once. Other agents get it with the next renewal.
@@ -70,16 +40,14 @@ fn a_renewal_carries_what_the_holder_says_of_itself() {
 /// `exceed-what-was-seen`
 #[test]
 fn a_leader_leads_on_unless_a_claim_has_seen_a_higher_term() {
-    let lost = |seen| {
+    for (seen, leads) in [(MINE, true), (MINE + 1, false)] {
         let mut me = Kit::leading();
-        let shown = me.machine.core.sight.as_ref().unwrap().record().cloned();
+        let (_, own) = me.attempt();
         let claim = ClaimRecord {
             seen: Term(seen),
             ..claim(LOW, 1)
         };
-        me.sees_both(shown, Some(claim)).whatever();
-        me.view().leading.is_none()
-    };
-    assert!(!lost(MINE - 1) && !lost(MINE));
-    assert!(lost(MINE + 1));
+        me.sees_both(Some(own), Some(claim)).whatever();
+        assert_eq!(me.view().leading.is_some(), leads, "{seen}");
+    }
 }

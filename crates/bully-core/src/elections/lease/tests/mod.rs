@@ -6,15 +6,12 @@
 //! This file connects the machine to the common kit and the common suite ([`crate::elections::fixture`]).
 
 mod claims;
-mod config;
 mod in_words;
 mod leading;
-mod members;
+mod reading;
 mod release;
 mod say;
 mod scenes;
-mod sights;
-mod start;
 mod taking;
 
 use std::{collections::BTreeSet, convert::Infallible, sync::Arc, time::Duration};
@@ -145,6 +142,26 @@ impl Suite for Lease {
         elsewhere.name.group = id("other");
         samples.push(elsewhere);
         samples.into_iter().map(Arc::new).collect()
+    }
+
+    fn broken() -> Vec<Arc<LeaseConfig>> {
+        let changes: [fn(&mut LeaseConfig); 3] = [
+            |c| c.timings = Timings::astra(),
+            |c| c.margin = Some(Score::from(-1)),
+            |c| c.poll = Some(Duration::from_millis(POLL - 1)),
+        ];
+        changes.map(changed).into()
+    }
+
+    fn sound() -> Vec<Arc<LeaseConfig>> {
+        let changes: [fn(&mut LeaseConfig); 5] = [
+            |c| c.poll = Some(Duration::from_millis(POLL)),
+            |c| c.timings = Timings::default(),
+            |c| c.timings = Timings::fast(),
+            |c| c.timings = Timings::wan(),
+            |c| c.timings = Timings::in_process(),
+        ];
+        changes.map(changed).into()
     }
 
     fn phase(&self) -> &'static str {
@@ -400,4 +417,11 @@ impl StepEffects {
 fn due(me: &Kit, timer: BullyTimer) -> u64 {
     let due = me.machine.core.alarms.due(timer).unwrap();
     u64::try_from(due.since(me.now).as_nanos().div_ceil(1_000_000)).unwrap()
+}
+
+/// Returns the usual configuration with one change.
+fn changed(change: fn(&mut LeaseConfig)) -> Arc<LeaseConfig> {
+    let mut config = config();
+    change(&mut config);
+    Arc::new(config)
 }

@@ -101,17 +101,6 @@ fn the_term_is_not_below_what_the_wall_clock_says() {
     assert_eq!(me.attempt().1.term, Term(70_000 + now));
 }
 
-#[test]
-fn an_old_read_is_repeated_before_the_attempt() {
-    let mut me = Kit::with_a_slot();
-    let request = me.request();
-    me.later(PATIENCE + SLOT)
-        .fire(BullyTimer::Campaign)
-        .set(BullyTimer::Campaign, POLL)
-        .read(request + 1)
-        .nothing_else_happened();
-}
-
 /// The answer to a former incarnation may wait in the mailbox while the agent crashes. The present incarnation may have
 /// asked the same number of questions.
 #[test]

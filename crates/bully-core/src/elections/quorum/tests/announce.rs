@@ -27,31 +27,34 @@ fn a_voter_in_a_higher_term_refuses_its_leader_and_names_the_term() {
 
 #[test]
 fn the_end_of_a_leader_is_known_and_a_silent_one_by_its_last_heartbeat() {
-    let end = |me: &Kit| me.machine.last_end().map(|(of, end)| (of.clone(), end));
-    let old = |end| Some((leader(HIGH, OLD), end));
     let mut me = Kit::following();
     me.later(H).hear(HIGH, heartbeat(OLD, 9)).whatever();
     let since = me.now;
-    let mut silent = me.clone();
-    silent.later(P).fire(BullyTimer::Election).whatever();
-    assert_eq!(end(&silent), old(LeaderEnd::Silent { since }));
-    let mut ended = me.clone();
-    ended.ends(HIGH).whatever();
-    assert_eq!(end(&ended), old(LeaderEnd::Ended));
-    let resigned = me.clone().after(HIGH, resign(OLD, None));
-    assert_eq!(end(&resigned), old(LeaderEnd::Resigned));
-    // The next leader is heard before the voter misses the present leader, and after.
-    for (later, known) in [
-        (H, LeaderEnd::Replaced),
-        (4 * H, LeaderEnd::Silent { since }),
-    ] {
-        let mut replaced = me.clone();
-        replaced.later(later).hear(LOW, elected(50, 1)).whatever();
-        assert_eq!(end(&replaced), old(known));
+    let rows: [(fn(&mut Kit) -> StepEffects, LeaderEnd); 5] = [
+        (
+            |me| me.later(P).fire(BullyTimer::Election),
+            LeaderEnd::Silent { since },
+        ),
+        (|me| me.ends(HIGH), LeaderEnd::Ended),
+        (|me| me.hear(HIGH, resign(OLD, None)), LeaderEnd::Resigned),
+        // The next leader is heard before the voter misses the present leader, and after.
+        (
+            |me| me.later(H).hear(LOW, elected(50, 1)),
+            LeaderEnd::Replaced,
+        ),
+        (
+            |me| me.later(4 * H).hear(LOW, elected(50, 1)),
+            LeaderEnd::Silent { since },
+        ),
+    ];
+    for (ends, known) in rows {
+        let mut me = me.clone();
+        ends(&mut me).whatever();
+        assert_eq!(me.machine.last_end(), Some((&leader(HIGH, OLD), known)));
     }
     let mut own = Kit::leading();
-    let until = own.view().valid_until;
+    let since = own.view().valid_until;
     own.later(60_000).fire(BullyTimer::Lease).whatever();
     let (_, known) = own.machine.last_end().unwrap();
-    assert_eq!(known, LeaderEnd::Silent { since: until });
+    assert_eq!(known, LeaderEnd::Silent { since });
 }

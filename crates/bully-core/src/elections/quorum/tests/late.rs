@@ -90,9 +90,8 @@ fn an_earlier_incarnation_of_the_same_store_is_heard() {
         comes_with(&mut me, LOW, 1, store).whatever();
         let claimed = me.hear_incarnation(LOW, 1, claim(OLD + 1, 1));
         assert_eq!(claimed.writes(), is_heard, "store {store}");
-        let is_told = claimed.events().iter().any(|event| {
-            matches!(event, Event::Voters(told) if matches!(**told, VotersEvent::OtherStore { later: Some(Incarnation(2)), .. }))
-        });
-        assert_eq!(is_told, !is_heard);
+        let later = Some(Incarnation(2));
+        let is_told = |event: &&Event| matches!(event, Event::Voters(told) if matches!(**told, VotersEvent::OtherStore { later: of, .. } if of == later));
+        assert_eq!(claimed.events().iter().any(is_told), !is_heard);
     }
 }

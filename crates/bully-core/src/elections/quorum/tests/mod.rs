@@ -8,7 +8,6 @@
 mod announce;
 mod change;
 mod claim;
-mod config;
 mod diskless;
 mod elect;
 mod epoch;
@@ -32,7 +31,7 @@ mod takeover;
 mod vote;
 
 use std::{
-    collections::{BTreeMap, BTreeSet, VecDeque},
+    collections::{BTreeSet, VecDeque},
     sync::Arc,
     time::Duration,
 };
@@ -168,6 +167,37 @@ impl Suite for QuorumBully {
         vec![Arc::new(config()), Arc::new(forgetful)]
     }
 
+    fn broken() -> Vec<Arc<QuorumConfig>> {
+        let changes: [fn(&mut QuorumConfig); 11] = [
+            |c| c.voters.clear(),
+            |c| c.voters.push(id(ME)),
+            |c| c.epoch = 1 << 24,
+            |c| (c.voters, c.vote_quorum) = ([LOW, ME, HIGH, EYE].map(id).into(), Some(2)),
+            |c| c.vote_quorum = Some(4),
+            |c| c.lease_quorum = Some(1),
+            |c| c.lease_quorum = Some(4),
+            |c| c.timings = Timings::astra(),
+            |c| c.wait = Some(LEAST_WAIT / 2),
+            |c| c.preemption = Preemption::Immediately,
+            |c| c.preemption = Preemption::After(Duration::from_millis(300)),
+        ];
+        changes.map(changed).into()
+    }
+
+    fn sound() -> Vec<Arc<QuorumConfig>> {
+        let changes: [fn(&mut QuorumConfig); 8] = [
+            |c| c.epoch = (1 << 24) - 1,
+            |c| c.wait = Some(LEAST_WAIT),
+            |c| c.preemption = Preemption::After(Duration::from_millis(301)),
+            |c| c.preemption = Preemption::Never,
+            |c| (c.vote_quorum, c.lease_quorum) = (Some(3), Some(1)),
+            |c| c.timings = Timings::default(),
+            |c| c.timings = Timings::wan(),
+            |c| c.timings = Timings::in_process(),
+        ];
+        changes.map(changed).into()
+    }
+
     fn phase(&self) -> &'static str {
         match &self.state {
             State::Vacant(vacant) if vacant.due == Time::MAX => "without a slot",
@@ -292,16 +322,6 @@ fn vote<'a>(term: u64, voted_for: impl Into<Option<&'a str>>, promise: u64) -> V
     }
 }
 
-/// Returns a memory of one agent, which has led or voted in this term.
-fn heard_of(name: &str, term: u64) -> BTreeMap<AgentId, Heard> {
-    let heard = Heard {
-        store: None,
-        incarnation: Some(Incarnation(1)),
-        term: Term(term),
-    };
-    BTreeMap::from([(id(name), heard)])
-}
-
 fn valid(config: QuorumConfig) -> QuorumConfig {
     let config = QuorumConfig {
         timings: Timings::in_process(),
@@ -314,4 +334,17 @@ fn valid(config: QuorumConfig) -> QuorumConfig {
 
 fn config() -> QuorumConfig {
     valid(QuorumConfig::new([LOW, ME, HIGH].map(id)))
+}
+
+/// Two rounds and four delay bounds of the preset for local networks.
+const LEAST_WAIT: Duration = Duration::from_millis(2 * 20 + 4 * 9);
+
+/// Returns the configuration for local networks with one change.
+fn changed(change: fn(&mut QuorumConfig)) -> Arc<QuorumConfig> {
+    let mut config = QuorumConfig {
+        timings: Timings::lan(),
+        ..QuorumConfig::new([LOW, ME, HIGH].map(id))
+    };
+    change(&mut config);
+    Arc::new(config)
 }

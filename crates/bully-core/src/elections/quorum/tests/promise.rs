@@ -44,16 +44,10 @@ fn every_record_keeps_the_longer_promise_until_its_quarantine_is_over() {
     me.begin().whatever();
     me.later(3 * P - 1)
         .hear(HIGH, heartbeat(OLD + 1, 9))
-        .next(&Effect::Persist(Vote {
-            others: heard_of(HIGH, OLD + 1),
-            ..vote(OLD + 1, HIGH, 3 * P)
-        }))
-        .new_leader(HIGH, OLD + 1)
-        .set(BullyTimer::Election, P)
-        .sent(HIGH, ack(OLD + 1, SAID, 5))
-        .nothing_else_happened();
-    me.later(1)
-        .hear(HIGH, heartbeat(OLD + 1, 9))
+        .wrote_record(&vote(OLD + 1, HIGH, 3 * P))
+        .whatever();
+    let effects = me.later(1).hear(HIGH, heartbeat(OLD + 1, 9));
+    effects
         .set(BullyTimer::Election, P)
         .wrote(OLD + 1, HIGH)
         .sent(HIGH, ack(OLD + 1, SAID, 5))

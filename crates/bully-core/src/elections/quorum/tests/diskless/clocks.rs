@@ -116,22 +116,16 @@ fn the_clock_that_is_furthest_away_is_named_until_its_voter_restarts_or_says_ano
     me.hear(HIGH, says(now - 2 * HOUR, &recovers(1, OLD)))
         .whatever();
     assert_eq!(gap(&me), Some(apart(HIGH, false, 2 * HOUR)));
-    let question = Recover {
-        round: round(1),
+    let of = |incarnation| Recover {
+        round: Round {
+            incarnation: Incarnation(incarnation),
+            counter: 1,
+        },
         ..Recover::default()
     };
-    me.hear(HIGH, question.clone()).whatever();
-    assert_eq!(
-        gap(&me),
-        Some(apart(HIGH, false, 2 * HOUR)),
-        "the incarnation that named this clock"
-    );
-    let round = Round {
-        incarnation: Incarnation(2),
-        ..question.round
-    };
-    me.hear_incarnation(HIGH, 2, Recover { round, ..question })
-        .whatever();
+    me.hear(HIGH, of(1)).whatever(); // it named this clock
+    assert_eq!(gap(&me), Some(apart(HIGH, false, 2 * HOUR)));
+    me.hear_incarnation(HIGH, 2, of(2)).whatever();
     assert_eq!(gap(&me), Some(apart(LOW, true, HOUR)));
     me.hear(LOW, says(now + APART, &remembers(1, OLD)))
         .whatever();
