@@ -42,12 +42,12 @@ fn a_renewal_carries_what_the_holder_says_of_itself() {
 fn a_leader_leads_on_unless_a_claim_has_seen_a_higher_term() {
     for (seen, leads) in [(MINE, true), (MINE + 1, false)] {
         let mut me = Kit::leading();
-        let (_, own) = me.attempt();
+        let own = me.machine.core.sight.as_ref().unwrap().record().cloned();
         let claim = ClaimRecord {
             seen: Term(seen),
             ..claim(LOW, 1)
         };
-        me.sees_both(Some(own), Some(claim)).whatever();
+        me.sees_both(own, Some(claim)).whatever();
         assert_eq!(me.view().leading.is_some(), leads, "{seen}");
     }
 }
