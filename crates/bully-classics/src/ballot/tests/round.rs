@@ -88,22 +88,6 @@ fn a_leader_that_only_hears_of_a_higher_ballot_yields_to_a_voter_that_hears_its_
     assert_eq!(me.machine.own(), None, "it defers");
 }
 
-#[test]
-fn a_voter_that_did_not_answer_is_asked_again_within_the_round() {
-    let mut me = Kit::following();
-    me.answered(LOW, idle());
-    me.later(AGAIN);
-    me.fire(BallotTimer::Again)
-        .next(&Effect::Send {
-            to: To::Set([id(HIGH)].into()),
-            message: request(2, Some(ballot(7, HIGH)), hearing(7, HIGH)).into(),
-        })
-        .set(BallotTimer::Again, AGAIN)
-        .nothing_else_happened();
-    me.answered(HIGH, leading(7, HIGH));
-    me.fire(BallotTimer::Again).nothing_else_happened();
-}
-
 fn resign(successor: Option<&str>) -> Resign {
     Resign {
         ballot: ballot(7, HIGH),
@@ -117,15 +101,4 @@ fn a_successor_that_does_not_come_is_not_waited_for() {
     me.hear(HIGH, resign(Some(LOW))).whatever();
     me.answered(LOW, hearing(7, HIGH)); // it missed the resignation
     me.over().wrote(8, Some(ballot(7, HIGH))).whatever();
-}
-
-#[test]
-fn an_agent_that_becomes_eligible_takes_a_ballot_when_the_leadership_is_vacant() {
-    let mut me = Kit::witness();
-    me.set_score(5).nothing_else_happened();
-    me.answered(LOW, idle());
-    me.over()
-        .wrote(1, None)
-        .asked(2, None, standing(1, ME))
-        .whatever();
 }

@@ -9,7 +9,6 @@
 mod accept;
 mod contract;
 mod place;
-mod waits;
 
 use std::{collections::BTreeSet, sync::Arc};
 

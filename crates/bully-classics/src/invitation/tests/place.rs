@@ -1,4 +1,4 @@
-//! `CoordinatorReply`: a coordinator finds other coordinators (`look-for-others`).
+//! `CoordinatorReply`: a coordinator finds other coordinators (`look-for-others`). Also a coordinator that resigns.
 
 use super::*;
 
@@ -53,5 +53,21 @@ fn of_the_old_members_those_that_answer_are_invited_again() {
     assert_eq!(
         me.later(27).fire(InvitationTimer::Check).lines()[2],
         "high low: invitation to 6.me score 5"
+    );
+}
+
+#[test]
+fn the_others_wait_for_their_slots_when_a_coordinator_resigns() {
+    let mut me = Kit::following();
+    me.told(|m| m.set_score(&id(LOW), Some(6.into())))
+        .whatever();
+    let resign = Resign {
+        group: election(7, HIGH),
+        successor: None,
+    };
+    assert_eq!(
+        me.hear(HIGH, resign),
+        ["has no leader since term 7", "set Slot 54"],
+        "after LOW, and not after HIGH"
     );
 }

@@ -16,7 +16,7 @@ use super::{core::WaitCause, state::State, *};
 use crate::numbered::fixture::{any_message, election, every_election};
 use bully_core::protocol::{
     Input, Member, Term, Time, Timings, To,
-    fixture::{EYE, HIGH, LOW, ME, id},
+    fixture::{HIGH, LOW, ME, id},
 };
 use bully_core::{elections::fixture::*, parts::Participant};
 

@@ -2,23 +2,6 @@
 
 use super::*;
 
-#[test]
-fn an_agent_that_refuses_because_it_ranks_above_is_asked_next_time() {
-    let mut me = Kit::halting();
-    me.hear(LOW, nack(Call::Halt, 4, Some(6))).whatever();
-    me.later(18);
-    assert_eq!(
-        me.fire(ReorganizationTimer::Takeover).lines()[1],
-        "high low: are you there? 5.me"
-    );
-}
-
-#[test]
-fn an_observer_can_decline_too() {
-    let said = Kit::leading().hear(EYE, not_normal(4, ME, 6));
-    assert_eq!(said.lines()[1], "persist 7", "the count to exceed");
-}
-
 fn eager() -> ReorganizationConfig {
     ReorganizationConfig {
         when_asked: WhenAsked::Elect,
@@ -82,14 +65,6 @@ fn an_agent_that_cools_down_does_not_defer_to_a_silent_coordinator() {
     me.later(250).fire(ReorganizationTimer::Watch).whatever();
     let said = me.later(200).fire(ReorganizationTimer::Watch);
     assert_eq!(said.lines().last().unwrap(), "set Answer 200", "{said:?}");
-}
-
-#[test]
-fn an_agent_that_is_alone_ends_its_cool_down_at_once() {
-    let mut me = Kit::cooling_down();
-    assert_eq!(me.ends(LOW), NOTHING);
-    let said = me.ends(HIGH);
-    assert_eq!(said.lines().last().unwrap(), "set Answer 27");
 }
 
 #[test]

@@ -30,7 +30,7 @@ use bully_core::protocol::{
     AgentId, Effect, Identity, Incarnation, Input, Member, MemberKind, Members, MinimumRole,
     PeerMessage, Role, Score, Term, Time, Timings, To,
 };
-use bully_core::{driver::MembersReports as _, elections::fixture::*, parts::Participant};
+use bully_core::{elections::fixture::*, parts::Participant};
 
 /// The other members. The order of the ring is `a` (score 1), `b` (score 9), the machine under test (score 5), `z`
 /// (score 3). So the machine sends to `z`, and hears from `b`.
