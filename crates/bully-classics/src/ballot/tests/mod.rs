@@ -9,7 +9,6 @@ mod config;
 mod members;
 mod reply;
 mod round;
-mod step_down;
 
 use std::{collections::BTreeSet, sync::Arc, time::Duration};
 

@@ -10,9 +10,7 @@ mod collect;
 mod config;
 mod contract;
 mod coordinator;
-mod nominate;
 mod probe;
-mod score;
 mod timer;
 mod words;
 

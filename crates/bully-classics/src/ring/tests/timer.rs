@@ -1,4 +1,4 @@
-//! Timers: `restart-lost-election`, `miss-a-silent-leader`, and an agent that was stalled itself.
+//! Timers and `SetScore`: `miss-a-silent-leader`, and challengers.
 
 use super::*;
 
@@ -23,4 +23,25 @@ fn a_leader_is_heard_by_the_ring_and_by_observers() {
         .fire(RingTimer::Heartbeat)
         .set(RingTimer::Heartbeat, H - 1)
         .nothing_else_happened();
+}
+
+#[test]
+fn a_challenger_that_falls_back_gives_up() {
+    let slow = RingConfig {
+        challenge_after: Duration::from_secs(1),
+        ..lan()
+    };
+    let mut kit = Kit::unborn(slow, MemberKind::Voter, Some(5))
+        .started()
+        .after(B, coordinator(B, OLD, 9));
+    kit.set_score(50)
+        .set(RingTimer::Slot, 1_000)
+        .nothing_else_happened();
+    kit.later(900).set_score(5).nothing_else_happened();
+    assert_eq!(kit.machine.campaign, Campaign::Idle);
+    kit.set_score(50)
+        .set(RingTimer::Slot, 1_000)
+        .nothing_else_happened();
+    kit.later(1_000).fire(RingTimer::Slot).whatever();
+    assert_eq!(kit.role(), Role::Candidate);
 }

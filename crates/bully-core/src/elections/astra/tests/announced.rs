@@ -5,55 +5,35 @@ use super::*;
 /// `lead-after-the-former`
 #[test]
 fn a_winner_that_knows_a_leader_leads_when_that_leader_has_stopped() {
-    let mut me = Kit::holding().after(LOW, answers(1, MINE - 1, 1));
-    me.later(DEADLINE)
-        .fire(BullyTimer::Deadline)
-        .sent_all(elected(MINE, 5))
-        .set(BullyTimer::Deadline, DEADLINE)
-        .nothing_else_happened();
-    let mut told = me.clone();
-    told.hear(LOW, resign(MINE - 1, Some(ME)))
+    let mut named = Kit::announced();
+    let names_me = || resign(MINE - 1, Some(ME));
+    named
+        .hear(LOW, names_me())
         .acquired(MINE)
         .nothing_else_happened();
-    told.hear(LOW, resign(MINE - 1, Some(ME)))
-        .nothing_else_happened();
-    let mut stepped_down = me.clone();
-    stepped_down
-        .hear(LOW, resign(MINE - 1, None))
-        .acquired(MINE)
-        .nothing_else_happened();
-    let mut ended = me.clone();
-    ended.ends(LOW).acquired(MINE).nothing_else_happened();
+    named.hear(LOW, names_me()).nothing_else_happened();
+    let stops: [fn(&mut Kit) -> StepEffects; 2] =
+        [|me| me.hear(LOW, resign(MINE - 1, None)), |me| me.ends(LOW)];
+    for stops in stops {
+        let mut me = Kit::announced();
+        stops(&mut me).acquired(MINE).nothing_else_happened();
+        // The leader stops before the deadline.
+        let mut me = Kit::holding().after(LOW, answers(1, MINE - 1, 1));
+        stops(&mut me).nothing_else_happened();
+        me.later(DEADLINE)
+            .fire(BullyTimer::Deadline)
+            .sent_all(elected(MINE, 5))
+            .acquired(MINE)
+            .nothing_else_happened();
+    }
     // Resignations from an earlier leadership, and from a leadership that another agent may have by now, do not count.
+    let mut me = Kit::announced();
     me.hear(LOW, resign(OLD - 1, None)).nothing_else_happened();
     me.hear(LOW, resign(MINE - 1, Some(HIGH)))
         .nothing_else_happened();
-    me.later(DEADLINE - 1)
-        .fire(BullyTimer::Deadline)
-        .set(BullyTimer::Deadline, 1)
-        .nothing_else_happened();
-    me.later(1)
+    me.later(DEADLINE)
         .fire(BullyTimer::Deadline)
         .sent(LOW, elected(MINE, 5))
-        .acquired(MINE)
-        .nothing_else_happened();
-}
-
-#[test]
-fn a_leader_that_stopped_before_the_deadline_is_not_waited_for() {
-    let mut me = Kit::holding().after(LOW, answers(1, MINE - 1, 1));
-    me.hear(LOW, resign(MINE - 1, None)).nothing_else_happened();
-    me.later(DEADLINE)
-        .fire(BullyTimer::Deadline)
-        .sent_all(elected(MINE, 5))
-        .acquired(MINE)
-        .nothing_else_happened();
-    // LOW has ended.
-    let mut me = Kit::holding().after(LOW, answers(1, MINE - 1, 1));
-    me.ends(LOW).nothing_else_happened();
-    me.later(DEADLINE)
-        .fire(BullyTimer::Deadline)
-        .sent_all(elected(MINE, 5))
         .acquired(MINE)
         .nothing_else_happened();
 }

@@ -13,6 +13,7 @@ use crate::protocol::{Incarnation, Input, Member, MemberKind, Role, Term, To};
 use crate::{elections::fixture::*, parts::Participant};
 
 type Kit = crate::elections::fixture::Kit<Astra>;
+type StepEffects = crate::elections::fixture::StepEffects<Astra>;
 
 /// The preset `astra` in milliseconds: the deadline, the wait for an announcement, a step.
 const DEADLINE: u64 = 2_000;

@@ -376,26 +376,6 @@ impl Kit {
 }
 
 impl StepEffects {
-    /// Asserts that the agent waits for its slot, and does nothing else.
-    #[track_caller]
-    fn next_slot(self, millis: u64) {
-        self.waits(BullyTimer::Campaign, millis)
-            .nothing_else_happened();
-    }
-
-    /// Asserts that the timer was set for this number of milliseconds, rounded up.
-    #[track_caller]
-    fn waits(mut self, timer: BullyTimer, millis: u64) -> Self {
-        match self.0.pop_front() {
-            Some(Effect::SetTimer { timer: set, after }) => {
-                let least = after.min.as_nanos().div_ceil(1_000_000);
-                assert_eq!((set, least), (timer, u128::from(millis)));
-            }
-            other => panic!("{other:?}, then {self:?}"),
-        }
-        self
-    }
-
     #[track_caller]
     fn asked(self, question: RegisterQuestion) -> Self {
         self.next(&Effect::Ask(question))
@@ -404,12 +384,6 @@ impl StepEffects {
     #[track_caller]
     fn read(self, request: u64) -> Self {
         self.asked(RegisterQuestion::Read(ReadRegister { request }))
-    }
-
-    /// Asserts that the agent tried to write `record` over the record with the nonce `over`.
-    #[track_caller]
-    fn swapped(self, request: u64, over: Option<&Nonce>, record: LeaseRecord) -> Self {
-        self.asked(swap(request, over, Swapped::Lease(record)))
     }
 }
 

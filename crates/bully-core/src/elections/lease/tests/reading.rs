@@ -25,7 +25,8 @@ fn a_record_of_another_group_or_program_is_never_overwritten() {
 fn a_suspicion_changes_nothing_and_an_absence_frees_nothing() {
     let mut me = Kit::following();
     assert_eq!(me.is_suspected(HIGH), NOTHING);
-    me.leaves(HIGH).has_no_leader(OLD).next_slot(PATIENCE);
+    me.leaves(HIGH).whatever();
+    assert_eq!(due(&me, BullyTimer::Campaign), PATIENCE);
     me.later(READ).sees(Some(held(HIGH, OLD, 3))).whatever();
     assert_eq!(me.leader().as_deref(), Some(HIGH), "HIGH still renews");
 }

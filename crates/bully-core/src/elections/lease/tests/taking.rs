@@ -3,10 +3,6 @@
 use super::*;
 use crate::driver::MembersReports as _;
 
-fn mine(term: u64, attempt: u64) -> LeaseRecord {
-    held(ME, term, attempt)
-}
-
 #[test]
 fn in_its_slot_it_writes_over_what_it_has_seen() {
     let mut me = Kit::with_a_slot();
@@ -14,15 +10,15 @@ fn in_its_slot_it_writes_over_what_it_has_seen() {
     me.unchanged(Some(&before), PATIENCE + SLOT);
     let request = me.request() + 1;
     me.fire(BullyTimer::Campaign)
-        .swapped(request, Some(&before.nonce), mine(MINE, request))
+        .asked(swap(
+            request,
+            Some(&before.nonce),
+            Swapped::Lease(held(ME, MINE, request)),
+        ))
         .set(BullyTimer::Detect, E)
         .nothing_else_happened();
     me.later(3);
-    me.applied()
-        .set(BullyTimer::Heartbeat, H - 3)
-        .set(BullyTimer::Lease, LEASE - 3)
-        .acquired(MINE)
-        .nothing_else_happened();
+    me.applied().whatever();
     let ends = me.now.after(Duration::from_millis(LEASE - 3));
     assert_eq!(me.view().valid_until, ends, "since it was sent");
 }
@@ -65,15 +61,10 @@ fn a_success_that_is_heard_after_the_lease_does_not_count() {
 fn an_agent_that_became_ineligible_gives_the_lease_back() {
     let mut me = Kit::taking();
     me.set_score(None).whatever();
-    let effects = me.applied();
-    let Some(Effect::Ask(RegisterQuestion::Swap(swap))) = effects.0.back() else {
-        panic!("{effects:?}");
-    };
-    let Swapped::Lease(record) = &swap.record else {
-        panic!("{swap:?}");
-    };
+    me.applied().whatever();
+    let (_, record) = me.attempt();
     assert_eq!(record.holder, None);
-    assert_eq!(record.next.as_ref().map(|next| &next.id), Some(&id(HIGH)));
+    assert_eq!(record.next.map(|next| next.id), Some(id(HIGH)));
 }
 
 /// The term after the deleted record would be 1, but the snapshot of this process has the term 40.

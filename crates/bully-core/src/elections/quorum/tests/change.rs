@@ -1,7 +1,7 @@
 //! Commands to change the voters: the voters that may be added, the refusals, and the way of the answer.
 
 use super::{epochs::*, *};
-use crate::elections::message::{AskChange, ChangeAnswer};
+use crate::elections::message::AskChange;
 use crate::protocol::{ChangeError, Changed, Contact, NewVoter, Storage, VoterChange, VotersEvent};
 
 /// Returns the only voter of a group, which leads. The quorums are this number, if it is given.
@@ -79,23 +79,16 @@ fn contacts_that_no_record_has_room_for_are_refused() {
 
 #[test]
 fn an_observer_gets_a_refusal_from_the_leader_and_no_answer_from_others() {
-    let (term, change) = (Term(MINE), Box::new(remove(HIGH)));
-    let ask = AskChange {
-        term,
-        change: change.clone(),
+    let unentitled = AskChange {
         is_unentitled: true,
-    };
-    let refusal = ChangeAnswer {
-        term,
-        change,
-        outcome: Err(ChangeError::NotAllowed),
+        ..ask(MINE, remove(HIGH))
     };
     Kit::following()
-        .hear(EYE, ask.clone())
+        .hear(EYE, unentitled.clone())
         .nothing_else_happened();
     Kit::heard()
-        .hear(EYE, ask)
-        .sent(EYE, refusal)
+        .hear(EYE, unentitled)
+        .sent(EYE, refusal(MINE, remove(HIGH), ChangeError::NotAllowed))
         .nothing_else_happened();
 }
 
@@ -123,26 +116,22 @@ fn a_voter_that_is_not_listed_is_refused_unless_it_is_a_learner() {
 
 #[test]
 fn only_a_learner_that_was_heard_of_late_is_made_a_voter() {
-    let not_seen = || Err(ChangeError::NotSeen { id: id(EYE) });
-    let mut me = Kit::heard();
-    let refused = answered(add(EYE), not_seen());
-    me.change(add(EYE))
-        .notified(refused.clone())
-        .nothing_else_happened();
-    me.hear(EYE, enlist(MINE - 1)).nothing_else_happened();
-    me.change(add(EYE))
-        .notified(refused)
-        .nothing_else_happened();
-    me.hear(EYE, enlist(MINE)).nothing_else_happened();
-    me.change(add(EYE)).drained(MINE, None).whatever();
-
-    let mut me = Kit::heard().after(EYE, enlist(MINE));
+    let mut long_ago = Kit::heard().after(EYE, enlist(MINE));
     for _ in 0..6 {
-        me.later(H).acked(LOW, 1).whatever();
+        long_ago.later(H).acked(LOW, 1).whatever();
     }
-    me.change(add(EYE))
-        .notified(answered(add(EYE), not_seen()))
-        .nothing_else_happened();
+    for mut me in [
+        Kit::heard(),
+        Kit::heard().after(EYE, enlist(MINE - 1)),
+        long_ago,
+    ] {
+        let reason = ChangeError::NotSeen { id: id(EYE) };
+        me.change(add(EYE))
+            .notified(answered(add(EYE), Err(reason)))
+            .nothing_else_happened();
+    }
+    let mut late = Kit::heard().after(EYE, enlist(MINE));
+    late.change(add(EYE)).drained(MINE, None).whatever();
 }
 
 #[test]
@@ -167,8 +156,7 @@ fn a_leader_that_has_to_raise_its_term_meanwhile_resigns_and_seals_nothing() {
     me.change(remove(LOW)).whatever();
     me.hear(HIGH, nack(MINE + 5)).whatever();
     let effects = me.step(Input::Drained).lost(MINE, LostReason::Resigned);
-    let said: Vec<_> = effects.messages().into_iter().cloned().collect();
-    assert!(matches!(said.as_slice(), [QuorumMessage::Resign(_)]));
+    assert!(matches!(effects.messages()[..], [QuorumMessage::Resign(_)]));
     assert_eq!(record(&me).seal(), None);
 }
 
@@ -193,25 +181,15 @@ fn a_group_of_one_grows_to_two() {
 #[test]
 fn a_follower_passes_a_change_on_and_gets_the_outcome() {
     let mut me = Kit::following();
-    let (term, change) = (Term(OLD), Box::new(remove(LOW)));
-    let ask = AskChange {
-        term,
-        change: change.clone(),
-        is_unentitled: false,
-    };
     me.change(remove(LOW))
-        .sent(HIGH, ask)
+        .sent(HIGH, ask(OLD, remove(LOW)))
         .nothing_else_happened();
-    let answer = |change: &VoterChange| ChangeAnswer {
-        term,
-        change: Box::new(change.clone()),
-        outcome: Err(ChangeError::UnderWay),
-    };
-    me.hear(HIGH, answer(&remove(HIGH))).nothing_else_happened();
-    me.hear(HIGH, answer(&remove(LOW)))
+    let refused = |name| refusal(OLD, remove(name), ChangeError::UnderWay);
+    me.hear(HIGH, refused(HIGH)).nothing_else_happened();
+    me.hear(HIGH, refused(LOW))
         .notified(answered(remove(LOW), Err(ChangeError::UnderWay)))
         .nothing_else_happened();
-    me.hear(HIGH, answer(&remove(LOW))).nothing_else_happened();
+    me.hear(HIGH, refused(LOW)).nothing_else_happened();
 
     me.change(remove(LOW)).whatever();
     let heard = me.hear(HIGH, install(1, &[ME, HIGH]));
@@ -236,14 +214,10 @@ fn a_leader_that_is_new_refuses_nothing_for_voters_that_it_has_not_heard_yet() {
 #[test]
 fn a_leader_that_has_not_heard_a_new_voter_says_where_it_is_found_if_it_was_told() {
     let not_seen = |asked| answered(asked, Err(ChangeError::NotSeen { id: id(EYE) }));
-    let VoterChange::Add(new) = add_far(1) else {
-        unreachable!()
-    };
-    Kit::heard()
-        .change(add_far(1))
-        .notified(Event::Voters(Box::new(VotersEvent::Wanted(new))))
-        .notified(not_seen(add_far(1)))
-        .nothing_else_happened();
+    let effects = Kit::heard().change(add_far(1));
+    let wanted = |event: &&Event| matches!(event, Event::Voters(told) if matches!(**told, VotersEvent::Wanted(_)));
+    assert!(effects.events().iter().any(wanted), "{effects:?}");
+    assert_eq!(effects.events()[1], &not_seen(add_far(1)));
     // No other agent asks the new voter to enlist, so only a leader reports its contact.
     Kit::vacant().change(add_far(1)).nothing_else_happened();
 }

@@ -148,16 +148,13 @@ impl Kit {
     pub(super) fn prepared(&mut self, mut effects: StepEffects) -> StepEffects {
         let term = self.machine.core.voter.seen.0;
         for name in [LOW, HIGH] {
-            if self.is_preparing() {
+            if matches!(&self.machine.state, State::Leading(leading) if leading.preparing.is_some())
+            {
                 effects.whatever();
                 effects = self.hear(name, self.votes(term));
             }
         }
         effects
-    }
-
-    pub(super) fn is_preparing(&self) -> bool {
-        matches!(&self.machine.state, State::Leading(leading) if leading.preparing.is_some())
     }
 
     /// Gives the leader an acknowledgement of an announcement that is sent now.

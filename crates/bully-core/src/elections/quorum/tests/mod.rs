@@ -26,7 +26,6 @@ mod say;
 mod scenes;
 mod seal;
 mod slow;
-mod start;
 mod takeover;
 mod vote;
 

@@ -1,11 +1,11 @@
 //! The messages of a quorum election, in the tests' short form.
 
 use super::{
-    epochs::{enlist, install, remove, seal, sealed},
+    epochs::{ask, enlist, install, refusal, remove, seal, sealed},
     *,
 };
 use crate::elections::{
-    message::{AskChange, Candidate, ChangeAnswer, Recall, Recover, Recovered},
+    message::{Candidate, Recall, Recover, Recovered},
     quorum::leader::Leading,
 };
 use crate::protocol::ChangeError;
@@ -233,24 +233,13 @@ pub(super) fn every_message(me: &Kit) -> Vec<QuorumMessage> {
 
 /// Returns the messages about a change to the list of the epoch 1.
 fn of_a_change(term: u64) -> Vec<QuorumMessage> {
-    let change = Box::new(remove(LOW));
-    let ask = AskChange {
-        term: Term(term),
-        change: change.clone(),
-        is_unentitled: false,
-    };
-    let answer = ChangeAnswer {
-        term: Term(term),
-        change,
-        outcome: Err(ChangeError::UnderWay),
-    };
     vec![
         seal(term, &[HIGH, ME]).into(),
         sealed(term).into(),
         install(1, &[HIGH, ME]).into(),
         enlist(term).into(),
-        ask.into(),
-        answer.into(),
+        ask(term, remove(LOW)).into(),
+        refusal(term, remove(LOW), ChangeError::UnderWay).into(),
     ]
 }
 

@@ -1,4 +1,4 @@
-//! `Claim` and `ClaimReply`: one vote per voter and term.
+//! `Claim` and `ClaimReply`: one vote per voter and term. Also the quarantine after a start.
 
 use super::*;
 
@@ -29,4 +29,19 @@ fn a_released_promise_binds_no_voter() {
         .nothing_else_happened();
     me.hear(LOW, released(OLD)).wrote(OLD + 1, LOW).whatever();
     assert_eq!(me.machine.core.voter.promise, None);
+}
+
+/// `abstain-after-restart`, scenario 59
+#[test]
+fn a_voter_that_may_have_promised_something_abstains() {
+    let mut me = Kit::reborn(config(), MemberKind::Voter, Some(5), vote(OLD, LOW, P));
+    me.begin()
+        .set(BullyTimer::Election, P + S)
+        .nothing_else_happened();
+    let effects = me.later(P - 1).hear(LOW, elect(9, 1));
+    assert_eq!(effects.messages(), [&alive(1, 9, 1).into()]);
+    me.hear(LOW, claim(9, 1))
+        .refused(LOW, 9, OLD, 1)
+        .nothing_else_happened();
+    me.later(1).hear(LOW, claim(9, 1)).wrote(9, LOW).whatever();
 }
