@@ -110,7 +110,8 @@ impl Suite for Ballot {
     }
 
     fn sound() -> Vec<Arc<BallotConfig>> {
-        let changes: [fn(&mut BallotConfig); 3] = [
+        let changes: [fn(&mut BallotConfig); 4] = [
+            |c| (c.round, c.cap) = (None, None),
             |c| {
                 let round = Some(Duration::from_secs(2));
                 (c.timings, c.round, c.cap) = (Timings::astra(), round, None);

@@ -15,14 +15,19 @@ fn suspecting(mut kit: Kit) -> Kit {
 }
 
 #[test]
-fn an_answer_ends_the_suspicion() {
-    for leader in [None, Some((B, OLD))] {
+fn a_word_of_a_suspect_or_its_next_incarnation_ends_the_suspicion() {
+    let ends: [fn(&mut Kit) -> StepEffects; 4] = [
+        |kit| kit.hear(Z, answer(OLD, None)),
+        |kit| kit.hear(Z, answer(OLD, Some((B, OLD)))),
+        |kit| kit.hear(B, collect(OLD + 1, (Z, 3), &[(Z, 3), (A, 1), (B, 9)])),
+        |kit| kit.begins(Z, 2),
+    ];
+    for ends in ends {
         let mut kit = suspecting(Kit::following());
-        kit.hear(Z, answer(OLD, leader)).nothing_else_happened();
+        ends(&mut kit).whatever();
         assert_eq!(kit.suspects(), [""; 0]);
-        kit.later(PROBE)
-            .fire(RingTimer::Probe)
-            .nothing_else_happened();
+        let probes = kit.later(PROBE).fire(RingTimer::Probe);
+        assert!(!probes.speaks(), "it is asked no more");
     }
 }
 

@@ -42,6 +42,8 @@ fn a_challenger_that_falls_back_gives_up() {
     kit.set_score(50)
         .set(RingTimer::Slot, 1_000)
         .nothing_else_happened();
+    let outranked = kit.clone().after(B, beat(B, OLD, 60, 1));
+    assert_eq!(outranked.machine.campaign, Campaign::Idle);
     kit.later(1_000).fire(RingTimer::Slot).whatever();
     assert_eq!(kit.role(), Role::Candidate);
 }

@@ -26,6 +26,16 @@ fn the_leadership_ends_with_the_lease_before_any_step() {
     assert_eq!(me.view().leader, None);
 }
 
+/// `give-up-unacknowledged`
+#[test]
+fn an_elected_agent_that_is_not_acknowledged_gives_up() {
+    let mut me = Kit::elected();
+    me.later(2 * E - 1).fire(BullyTimer::Round).whatever();
+    assert!(matches!(me.machine.state, State::Leading(_)));
+    me.later(1).fire(BullyTimer::Round).whatever();
+    assert!(matches!(me.machine.state, State::Vacant(_)));
+}
+
 /// Scenario 58, `raise-term-without-gap`
 #[test]
 fn a_leader_with_a_lease_raises_its_term_without_a_gap() {
@@ -39,6 +49,7 @@ fn a_leader_with_a_lease_raises_its_term_without_a_gap() {
     let until = me.view().valid_until;
     let effects = me.later(10).hear(HIGH, grants(21));
     assert_eq!(effects.events(), [&Event::Renewed { term: Term(21) }]);
+    assert_eq!(effects.lines()[1], "all: elected term 21 score 5");
     assert_eq!(me.view().valid_until, until, "of the same acknowledgement");
 }
 
