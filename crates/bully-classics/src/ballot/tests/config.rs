@@ -1,26 +1,22 @@
 //! The voters of a configuration.
 
 use super::*;
-use bully_core::protocol::{MembershipError, Requirements, Rules, Storage};
+use bully_core::protocol::{MembershipError, Storage};
 
 #[test]
 fn a_voter_needs_a_record_and_has_to_be_listed() {
-    let config = Arc::new(valid(BallotConfig::new(["a", "b"].map(id))));
-    let asked = |name, kind| Ballot::requirements(&config, &id(name), kind);
-    let expected = |storage| {
-        Ok(Requirements {
-            storage,
-            voters: Some(config.electorate()),
-            names: Some(["a", "b"].map(id).into()),
-            ..Requirements::new(Rules::new("ballot"))
-        })
+    let config = Arc::new(listing([LOW, ME, HIGH]));
+    let asked = |name, kind| {
+        let asked = Ballot::requirements(&config, &id(name), kind);
+        asked.map(|asked| (asked.storage, asked.voters.is_some()))
     };
-    assert_eq!(asked("a", MemberKind::Voter), expected(Storage::Record));
-    assert_eq!(asked("x", MemberKind::Observer), expected(Storage::Nothing));
+    assert_eq!(asked(ME, MemberKind::Voter), Ok((Storage::Record, true)));
+    let observer = asked("x", MemberKind::Observer);
+    assert_eq!(observer, Ok((Storage::Nothing, true)));
     let unlisted = MembershipError::NotListed { id: id("x") };
     assert_eq!(asked("x", MemberKind::Voter), Err(unlisted));
-    let listed = MembershipError::ListedObserver { id: id("a") };
-    assert_eq!(asked("a", MemberKind::Observer), Err(listed));
+    let listed = MembershipError::ListedObserver { id: id(ME) };
+    assert_eq!(asked(ME, MemberKind::Observer), Err(listed));
 }
 
 #[test]

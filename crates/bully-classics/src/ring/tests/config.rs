@@ -5,17 +5,6 @@ use super::*;
 const MS: fn(u64) -> Duration = Duration::from_millis;
 
 #[test]
-fn the_defaults_follow_from_the_timings() {
-    let config = RingConfig::default();
-    assert_eq!(config.check(), Ok(()));
-    assert_eq!((config.hop(), config.sends), (MS(200), 2));
-    assert_eq!((config.probe(), config.resend()), (MS(360), MS(100)));
-    assert_eq!(lan().hop(), MS(HOP));
-    assert_eq!(lan().token(4), MS(TOKEN));
-    assert_eq!(lan().silence(4), MS(LOST));
-}
-
-#[test]
 fn the_worst_cases_are_as_stated() {
     let config = lan();
     assert_eq!(config.worst_case_election(5, 2), MS(15 * D + 2 * HOP));

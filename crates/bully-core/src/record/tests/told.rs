@@ -78,8 +78,10 @@ fn built(test: &str) -> &str {
     body.split_once(".start()?;").unwrap().0.trim_end()
 }
 
+type Change = fn(&mut Header);
+
 /// Changes of a header. Some of such recordings cannot be told as a script or a test, or be played again.
-const CHANGES: [(&str, fn(&mut Header)); 9] = [
+const CHANGES: [(&str, Change); 9] = [
     ("nothing more", |_| ()),
     ("3 forgotten entries", |header| header.forgotten = 3),
     ("no agent", |header| header.agents.clear()),

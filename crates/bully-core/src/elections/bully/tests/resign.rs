@@ -46,7 +46,8 @@ fn the_end_of_a_leader_is_known_and_a_silent_one_by_its_last_heartbeat() {
     let mut me = Kit::following();
     me.later(H).hear(HIGH, heartbeat(OLD, 9)).whatever();
     let since = me.now;
-    let rows: [(fn(&mut Kit) -> StepEffects, LeaderEnd); 4] = [
+    type Step = fn(&mut Kit) -> StepEffects;
+    let rows: [(Step, LeaderEnd); 4] = [
         (
             |me| me.later(L).fire(BullyTimer::Detect),
             LeaderEnd::Silent { since },

@@ -30,7 +30,8 @@ fn the_end_of_a_leader_is_known_and_a_silent_one_by_its_last_heartbeat() {
     let mut me = Kit::following();
     me.later(H).hear(HIGH, heartbeat(OLD, 9)).whatever();
     let since = me.now;
-    let rows: [(fn(&mut Kit) -> StepEffects, LeaderEnd); 5] = [
+    type Step = fn(&mut Kit) -> StepEffects;
+    let rows: [(Step, LeaderEnd); 5] = [
         (
             |me| me.later(P).fire(BullyTimer::Election),
             LeaderEnd::Silent { since },

@@ -2,7 +2,7 @@
 
 use super::{epochs::*, *};
 use crate::elections::message::AskChange;
-use crate::protocol::{ChangeError, Changed, Contact, NewVoter, Storage, VoterChange, VotersEvent};
+use crate::protocol::{ChangeError, Changed, Contact, NewVoter, Storage, VoterChange};
 
 /// Returns the only voter of a group, which leads. The quorums are this number, if it is given.
 fn alone(quorum: Option<usize>) -> Kit {
@@ -215,8 +215,7 @@ fn a_leader_that_is_new_refuses_nothing_for_voters_that_it_has_not_heard_yet() {
 fn a_leader_that_has_not_heard_a_new_voter_says_where_it_is_found_if_it_was_told() {
     let not_seen = |asked| answered(asked, Err(ChangeError::NotSeen { id: id(EYE) }));
     let effects = Kit::heard().change(add_far(1));
-    let wanted = |event: &&Event| matches!(event, Event::Voters(told) if matches!(**told, VotersEvent::Wanted(_)));
-    assert!(effects.events().iter().any(wanted), "{effects:?}");
+    assert!(effects.tells(|told| matches!(told, VotersEvent::Wanted(_))));
     assert_eq!(effects.events()[1], &not_seen(add_far(1)));
     // No other agent asks the new voter to enlist, so only a leader reports its contact.
     Kit::vacant().change(add_far(1)).nothing_else_happened();

@@ -5,7 +5,7 @@ use crate::elections::{
     message::{AskChange, ChangeAnswer, Enlist, Install, Seal, Sealed},
     vote::{SealRecord, VotersRecord},
 };
-use crate::protocol::{ChangeError, Changed, Decree, NewVoter, VoterChange, VotersEvent};
+use crate::protocol::{ChangeError, Changed, Decree, NewVoter, VoterChange};
 
 /// First term of the epoch 1. The epochs count from 0.
 pub(super) const NEXT: u64 = 1 << 40;

@@ -2,7 +2,6 @@
 
 use super::{memory::comes_with, *};
 use crate::elections::message::{QuorumMessage as Message, Recall};
-use crate::protocol::VotersEvent;
 
 /// Returns a voter that began with an empty record. LOW, one of the two voters with stores, has answered that it knows
 /// of no election.
@@ -90,8 +89,9 @@ fn an_earlier_incarnation_of_the_same_store_is_heard() {
         comes_with(&mut me, LOW, 1, store).whatever();
         let claimed = me.hear_incarnation(LOW, 1, claim(OLD + 1, 1));
         assert_eq!(claimed.writes(), is_heard, "store {store}");
-        let later = Some(Incarnation(2));
-        let is_told = |event: &&Event| matches!(event, Event::Voters(told) if matches!(**told, VotersEvent::OtherStore { later: of, .. } if of == later));
-        assert_eq!(claimed.events().iter().any(is_told), !is_heard);
+        let is_told = claimed.tells(
+            |told| matches!(told, VotersEvent::OtherStore { later, .. } if *later == Some(Incarnation(2))),
+        );
+        assert_eq!(is_told, !is_heard);
     }
 }

@@ -46,22 +46,16 @@ fn a_leader_with_a_lease_raises_its_term_without_a_gap() {
         .nothing_else_happened();
     assert_eq!(me.view().leading, Some(Term(MINE)), "meanwhile");
     me.hear(HIGH, nack(21)).nothing_else_happened();
+    let mut higher = me.clone();
+    higher
+        .hear(HIGH, refuses(21, 30, 0))
+        .wrote(31, ME)
+        .asked(claim(31, 5))
+        .nothing_else_happened();
+    higher.hear(LOW, grants(21)).nothing_else_happened();
     let until = me.view().valid_until;
     let effects = me.later(10).hear(HIGH, grants(21));
     assert_eq!(effects.events(), [&Event::Renewed { term: Term(21) }]);
     assert_eq!(effects.lines()[1], "all: elected term 21 score 5");
     assert_eq!(me.view().valid_until, until, "of the same acknowledgement");
-}
-
-#[test]
-fn a_still_higher_term_is_claimed_instead() {
-    let mut me = Kit::leading().after(HIGH, nack(20));
-    me.hear(HIGH, refuses(21, 30, 0))
-        .wrote(31, ME)
-        .asked(claim(31, 5))
-        .nothing_else_happened();
-    me.hear(LOW, grants(21)).nothing_else_happened();
-    me.hear(LOW, grants(31))
-        .notified(Event::Renewed { term: Term(31) })
-        .whatever();
 }

@@ -3,7 +3,7 @@
 use super::*;
 use crate::driver::MembersReports as _;
 use crate::elections::message::{QuorumMessage as Message, Recall};
-use crate::protocol::{Presence, StoreId, VotersEvent};
+use crate::protocol::{Presence, StoreId};
 
 fn asks(effects: &StepEffects) -> bool {
     let is_recall = |message: &&Message| matches!(message, Message::Recall(_));
@@ -64,12 +64,9 @@ pub(super) fn another_store_is_not_heard(config: QuorumConfig) -> bool {
     comes_with(&mut me, HIGH, 2, 8).whatever();
     let claimed = me.hear_incarnation(HIGH, 2, claim(OLD + 1, 9));
     let stores = [StoreId::new(7), StoreId::new(8)];
-    let told = claimed.events().iter().any(|event| {
-        let Event::Voters(told) = event else {
-            return false;
-        };
-        matches!(**told, VotersEvent::OtherStore { kept, found, .. } if [kept, found] == stores)
-    });
+    let told = claimed.tells(
+        |told| matches!(told, VotersEvent::OtherStore { kept, found, .. } if [*kept, *found] == stores),
+    );
     let again = me.hear_incarnation(HIGH, 2, claim(OLD + 2, 9));
     told && !is_over(&claimed) && !claimed.writes() && again.events().is_empty()
 }

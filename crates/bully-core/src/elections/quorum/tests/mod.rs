@@ -43,7 +43,7 @@ use super::{
 };
 use crate::protocol::{
     AgentId, Effect, Election, Event, Identity, Incarnation, Input, LeaderEnd, LostReason, Member,
-    MemberKind, Role, Term, Time, Timings, To,
+    MemberKind, Role, Term, Time, Timings, To, VotersEvent,
     fixture::{EYE, HIGH, LOW, ME, id},
 };
 use crate::{
@@ -290,6 +290,12 @@ impl StepEffects {
         assert_eq!(answer, (false, Term(term), Term(seen), retry));
         assert_eq!(asker, to);
         self
+    }
+
+    /// Returns whether the application hears of such an event of the voters.
+    fn tells(&self, is: impl Fn(&VotersEvent) -> bool) -> bool {
+        let is_told = |event: &&Event| matches!(event, Event::Voters(told) if is(told));
+        self.events().iter().any(is_told)
     }
 
     /// Asserts that the agent made a record of this vote durable.

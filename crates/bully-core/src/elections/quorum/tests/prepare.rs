@@ -70,7 +70,8 @@ fn takes_too_long(me: &mut Kit) {
 
 #[test]
 fn a_term_is_given_if_a_quorum_voted_and_no_voter_knows_more() {
-    let rows: [(fn(&mut Kit), Resign); 5] = [
+    type Steps = fn(&mut Kit);
+    let rows: [(Steps, Resign); 5] = [
         (takes_too_long, resign(MINE, Some(LOW))),
         (
             |me| {

@@ -13,9 +13,9 @@ fn a_late_resignation_voids_no_newer_promise() {
 
 #[test]
 fn a_resignation_of_another_agent_voids_no_promise() {
-    let mut me = Kit::following();
-    me.hear(LOW, resign(50, Some(ME))).nothing_else_happened();
-    me.hear(LOW, claim(51, 1))
+    Kit::following()
+        .after(LOW, resign(50, Some(ME)))
+        .hear(LOW, claim(51, 1))
         .refused(LOW, 51, OLD, P)
         .nothing_else_happened();
 }
