@@ -43,10 +43,10 @@ fn an_agent_that_cools_down_succeeds_in_the_last_slot_only() {
 
 #[test]
 fn the_end_of_a_leader_is_known_and_a_silent_one_by_its_last_heartbeat() {
+    type Step = fn(&mut Kit) -> StepEffects;
     let mut me = Kit::following();
     me.later(H).hear(HIGH, heartbeat(OLD, 9)).whatever();
     let since = me.now;
-    type Step = fn(&mut Kit) -> StepEffects;
     let rows: [(Step, LeaderEnd); 4] = [
         (
             |me| me.later(L).fire(BullyTimer::Detect),

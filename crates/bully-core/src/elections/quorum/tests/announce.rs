@@ -27,10 +27,10 @@ fn a_voter_in_a_higher_term_refuses_its_leader_and_names_the_term() {
 
 #[test]
 fn the_end_of_a_leader_is_known_and_a_silent_one_by_its_last_heartbeat() {
+    type Step = fn(&mut Kit) -> StepEffects;
     let mut me = Kit::following();
     me.later(H).hear(HIGH, heartbeat(OLD, 9)).whatever();
     let since = me.now;
-    type Step = fn(&mut Kit) -> StepEffects;
     let rows: [(Step, LeaderEnd); 5] = [
         (
             |me| me.later(P).fire(BullyTimer::Election),
