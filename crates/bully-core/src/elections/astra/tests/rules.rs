@@ -1,7 +1,10 @@
 //! The rules, one after another, where they need more than one step.
 
 use super::*;
-use crate::{driver::MembersReports as _, protocol::Members};
+use crate::{
+    driver::MembersReports as _,
+    protocol::{Members, Timings},
+};
 
 #[test]
 fn agents_of_failed_election_are_not_asked_and_the_deadline_passes() {
@@ -103,4 +106,15 @@ fn an_agent_stands_again_when_no_later_process_has_its_name_any_more() {
         me.later(9 * STEP).fire(BullyTimer::Campaign).whatever();
         assert_eq!(me.role(), Role::Candidate);
     }
+}
+
+#[test]
+fn the_deadline_is_that_of_the_timings() {
+    let config = AstraConfig {
+        timings: Timings::lan(),
+        ..AstraConfig::default()
+    };
+    let mut me = Kit::voter(&Arc::new(config)).started();
+    let asks = me.step(Input::Campaign).lines();
+    assert_eq!(asks[1], format!("set Deadline {T}"));
 }

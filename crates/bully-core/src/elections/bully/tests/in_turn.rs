@@ -64,22 +64,16 @@ fn an_agent_asks_at_once_when_no_other_is_left_above() {
 #[test]
 fn an_agent_with_a_slot_to_ask_yields_to_an_asker_above() {
     let mut me = Kit::in_turn();
-    me.hear(HIGH, elect(9))
-        .sent(
-            HIGH,
-            Yield {
-                seen: Term(OLD),
-                ..yields(1)
-            },
-        )
-        .whatever();
+    let answer = Yield {
+        seen: Term(OLD),
+        ..yields(1)
+    };
+    me.hear(HIGH, elect(9)).sent(HIGH, answer).whatever();
     assert_eq!((me.role(), me.leader()), (Role::Waiting, None));
     let mut me = Kit::in_turn();
     me.hear(EYE, elect(4)).nothing_else_happened();
     assert_eq!(me.leader().as_deref(), Some(LOW));
 }
-
-// ---- another leader that ranks below ----
 
 #[test]
 fn a_successor_that_is_silent_or_dead_is_replaced_in_the_slot() {
@@ -93,8 +87,6 @@ fn a_successor_that_is_silent_or_dead_is_replaced_in_the_slot() {
             .nothing_else_happened();
     }
 }
-
-// ---- a leader that leaves to another asker ----
 
 /// All scores rise at once, and each agent asks before it knows of the other askers.
 #[test]

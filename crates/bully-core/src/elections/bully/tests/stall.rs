@@ -5,34 +5,30 @@ use super::*;
 /// Delay that no message and no jitter explains, in milliseconds.
 const LATE: u64 = D + J + 1;
 
-/// Each row has an agent, its timer, the wait, and the further wait after a sleep.
+/// Each row has an agent, its timer, the wait, the further wait after a sleep, and the role after a second sleep.
 #[test]
 fn an_agent_that_slept_waits_once_more_and_then_acts() {
-    let voters_again = || ask(2, 5, 0);
-    let follower = (Kit::following(), BullyTimer::Detect, L, L);
-    let candidate = (
-        Kit::asking_voters().after(LOW, yields(1)),
-        BullyTimer::Deadline,
-        T,
-        T,
-    );
-    let waiting = (Kit::waiting(), BullyTimer::Victory, VICTORY, 2 * D);
-    for (mut me, timer, wait, again) in [follower, candidate, waiting] {
-        let (role, leader) = (me.role(), me.leader());
+    let asking = Kit::asking_voters().after(LOW, yields(1));
+    for (mut me, timer, wait, again, acts) in [
+        (Kit::following(), BullyTimer::Detect, L, L, Role::Leader),
+        (asking, BullyTimer::Deadline, T, T, Role::Leader),
+        (
+            Kit::waiting(),
+            BullyTimer::Victory,
+            VICTORY,
+            2 * D,
+            Role::Candidate,
+        ),
+    ] {
+        let before = (me.role(), me.leader());
         let once_more = me.later(wait + LATE).fire(timer);
-        let once_more = if role == Role::Candidate {
-            once_more.sent_to(&[HIGH, LOW], voters_again())
-        } else {
-            once_more
-        };
-        once_more.set(timer, again).nothing_else_happened();
-        assert_eq!((me.role(), me.leader()), (role, leader));
-        let acts = me.later(again + LATE).fire(timer);
-        if role == Role::Waiting {
-            acts.sent_to(&[HIGH, LOW], voters_again()).whatever();
-        } else {
-            assert_eq!(me.role(), Role::Leader, "it was {role}");
-        }
+        assert_eq!((me.role(), me.leader()), before);
+        // Only a candidate asks once more.
+        assert_eq!(once_more.speaks(), before.0 == Role::Candidate);
+        let set = format!("set {timer:?} {again}");
+        assert_eq!(once_more.lines().last(), Some(&set));
+        me.later(again + LATE).fire(timer).whatever();
+        assert_eq!(me.role(), acts);
     }
 }
 
