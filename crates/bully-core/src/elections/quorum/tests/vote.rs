@@ -2,6 +2,16 @@
 
 use super::*;
 
+#[test]
+fn a_majority_is_more_than_half() {
+    for (voters, majority) in [(1, 1), (2, 2), (3, 2), (4, 3), (5, 3)] {
+        let names = (0..voters).map(|number| id(&format!("v{number}")));
+        let config = QuorumConfig::new(names);
+        let quorums = (config.vote_quorum(), config.lease_quorum());
+        assert_eq!(quorums, (majority, majority));
+    }
+}
+
 /// `VoteOnce`, scenario 73: of two agents that claim the same term, at most one is elected.
 #[test]
 fn a_voter_votes_once_in_a_term() {
