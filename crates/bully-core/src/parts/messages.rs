@@ -77,10 +77,6 @@ macro_rules! messages {
         }
 
         impl $all {
-            /// The names of all messages, for tests that must contain each message.
-            #[cfg(test)]
-            pub const ALL: &'static [&'static str] = &[$(stringify!($name)),*];
-
             /// Returns the highest term in the message.
             pub fn term(&self) -> $crate::protocol::Term {
                 match self {

@@ -9,7 +9,6 @@ mod config;
 mod members;
 mod reply;
 mod round;
-mod step_down;
 
 use std::{collections::BTreeSet, sync::Arc, time::Duration};
 
@@ -75,11 +74,7 @@ impl Machine for Ballot {
 }
 
 impl Suite for Ballot {
-    const MATRIX: Option<&'static str> = Some(concat!(
-        env!("CARGO_MANIFEST_DIR"),
-        "/src/ballot/tests/matrix.txt"
-    ));
-    const MESSAGES: &'static [&'static str] = BallotMessage::ALL;
+    const FOLDER: &'static str = concat!(env!("CARGO_MANIFEST_DIR"), "/src/ballot/tests");
     const TIMERS: &'static [BallotTimer] = &[
         BallotTimer::Round,
         BallotTimer::Again,
@@ -87,6 +82,7 @@ impl Suite for Ballot {
         BallotTimer::Silence,
     ];
     const DRAIN: (BallotTimer, u64) = (BallotTimer::Drain, DRAIN);
+    const VALID: Option<u64> = Some(2 * ROUND);
     const PHASES: &'static [&'static str] = &[
         "follower: cut off, following, without a leader",
         "candidate: cut off, following, without a leader",
@@ -102,6 +98,30 @@ impl Suite for Ballot {
         vec![Arc::new(listing([LOW, ME, HIGH]))]
     }
 
+    fn broken() -> Vec<Arc<BallotConfig>> {
+        let changes: [fn(&mut BallotConfig); 5] = [
+            |c| c.voters.clear(),
+            |c| c.voters.push(id(ME)),
+            |c| (c.timings, c.round) = (Timings::astra(), None),
+            |c| c.round = Some(Duration::from_millis(4)), // twice the delay bound
+            |c| c.cap = Some(Duration::from_millis(ROUND - 1)),
+        ];
+        changes.map(changed).into()
+    }
+
+    fn sound() -> Vec<Arc<BallotConfig>> {
+        let changes: [fn(&mut BallotConfig); 4] = [
+            |c| (c.round, c.cap) = (None, None),
+            |c| {
+                let round = Some(Duration::from_secs(2));
+                (c.timings, c.round, c.cap) = (Timings::astra(), round, None);
+            },
+            |c| c.round = Some(Duration::from_millis(5)),
+            |c| c.cap = Some(Duration::from_millis(ROUND)),
+        ];
+        changes.map(changed).into()
+    }
+
     fn phase(&self) -> &'static str {
         match &self.state {
             State::Vacant if !self.is_connected() => "cut off",
@@ -113,7 +133,16 @@ impl Suite for Ballot {
     }
 
     fn roles() -> Vec<(&'static str, Kit)> {
-        Kit::states().into()
+        vec![
+            ("fresh", Kit::fresh()),
+            ("reborn", Kit::reborn()),
+            ("following", Kit::following()),
+            ("leading", Kit::leading()),
+            ("cut off", Kit::cut_off()),
+            ("witness", Kit::witness()),
+            ("observer", Kit::observer()),
+            ("observing a leader", Kit::observing()),
+        ]
     }
 
     fn leader() -> Kit {
@@ -150,7 +179,7 @@ impl Suite for Ballot {
     }
 }
 
-common_suite!(Ballot, "/src/ballot/tests");
+common_suite!(Ballot, messages);
 
 #[easy_ext::ext(KitOf)]
 pub(super) impl Kit {
@@ -220,19 +249,6 @@ pub(super) impl Kit {
         kit
     }
 
-    fn states() -> [(&'static str, Kit); 8] {
-        [
-            ("fresh", Self::fresh()),
-            ("reborn", Self::reborn()),
-            ("following", Self::following()),
-            ("leading", Self::leading()),
-            ("cut off", Self::cut_off()),
-            ("witness", Self::witness()),
-            ("observer", Self::observer()),
-            ("observing a leader", Self::observing()),
-        ]
-    }
-
     /// Gives the agent an answer of the voter `from` to the present round, and asserts that this has no effect yet.
     #[track_caller]
     fn answered(&mut self, from: &str, standing: Standing) {
@@ -286,6 +302,13 @@ fn valid(config: BallotConfig) -> BallotConfig {
     };
     config.check().unwrap();
     config
+}
+
+/// Returns the usual configuration with one change.
+fn changed(change: fn(&mut BallotConfig)) -> Arc<BallotConfig> {
+    let mut config = listing([LOW, ME, HIGH]);
+    change(&mut config);
+    Arc::new(config)
 }
 
 /// Returns a ballot of the voter `name`, with the score that the voter has in these tests.

@@ -1,4 +1,4 @@
-//! `HeartbeatReply`: an answer counts in its own round, once for each voter. Late answers lengthen the rounds.
+//! `HeartbeatReply`: an answer counts in its own round, once for each voter. Also the cool-down after a hand-over.
 
 use super::*;
 
@@ -21,18 +21,6 @@ fn s23_a_stale_answer_does_not_move_a_standing_leader() {
     me.answered(HIGH, idle());
     assert!(me.over().events().is_empty());
     assert_eq!(me.view().leading, Some(Term(8)));
-}
-
-#[test]
-fn s24_a_stale_bmax_of_a_lower_agent_does_not_move_a_standing_leader() {
-    let mut me = Kit::leading();
-    for n in 1..8 {
-        let stale = request(1, Some(ballot(n, LOW)), leading(n, LOW));
-        assert!(me.hear(LOW, stale).events().is_empty());
-    }
-    me.answered(LOW, idle());
-    assert!(me.over().events().is_empty());
-    assert_eq!(me.machine.record().max, Some(ballot(8, ME)));
 }
 
 /// Scenario 42, with one machine.
@@ -77,14 +65,45 @@ fn an_answer_that_was_counted_already_is_not_late() {
     );
 }
 
+fn draining(to: Option<&str>) -> Kit {
+    let mut me = Kit::leading();
+    me.step_down(to).whatever();
+    me
+}
+
 #[test]
-fn an_answer_of_an_earlier_incarnation_does_not_replace_that_of_a_later_one() {
-    let mut me = Kit::following();
-    let now = me.round();
-    me.hear_incarnation(LOW, 2, reply(now, idle()))
-        .nothing_else_happened();
-    me.hear_incarnation(LOW, 1, reply(now, standing(9, LOW)))
-        .nothing_else_happened();
-    me.answered(HIGH, leading(7, HIGH));
-    assert!(me.over().events().is_empty());
+fn an_agent_that_stepped_down_cools_down_while_another_one_is_eligible() {
+    let mut me = draining(None);
+    me.step(Input::Drained).whatever();
+    assert!(!me.says().eligible);
+    me.answered(LOW, idle());
+    me.over().whatever();
+    assert_eq!(me.machine.own(), None, "LOW takes a ballot");
+
+    let mut cooled = me.clone();
+    let until = cooled.machine.core.cooldown.unwrap();
+    assert!(
+        cooled.machine.core.competes(until),
+        "at exactly this moment"
+    );
+    cooled.later(COOLDOWN);
+    cooled.answered(LOW, idle());
+    cooled.over().wrote(9, Some(ballot(8, ME))).whatever();
+
+    let ineligible = Standing {
+        eligible: false,
+        ..idle()
+    };
+    me.answered(LOW, ineligible);
+    me.over().wrote(9, Some(ballot(8, ME))).whatever();
+}
+
+#[test]
+fn a_score_or_a_campaign_ends_the_cooldown() {
+    for command in [Input::Campaign, Input::SetScore(Some(5.into()))] {
+        let mut me = draining(None);
+        me.step(Input::Drained).whatever();
+        me.step(command).whatever();
+        assert!(me.says().eligible);
+    }
 }

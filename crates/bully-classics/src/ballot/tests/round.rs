@@ -88,62 +88,6 @@ fn a_leader_that_only_hears_of_a_higher_ballot_yields_to_a_voter_that_hears_its_
     assert_eq!(me.machine.own(), None, "it defers");
 }
 
-#[test]
-fn a_voter_that_did_not_answer_is_asked_again_within_the_round() {
-    let mut me = Kit::following();
-    me.answered(LOW, idle());
-    me.later(AGAIN);
-    me.fire(BallotTimer::Again)
-        .next(&Effect::Send {
-            to: To::Set([id(HIGH)].into()),
-            message: request(2, Some(ballot(7, HIGH)), hearing(7, HIGH)).into(),
-        })
-        .set(BallotTimer::Again, AGAIN)
-        .nothing_else_happened();
-    me.answered(HIGH, leading(7, HIGH));
-    me.fire(BallotTimer::Again).nothing_else_happened();
-}
-
-#[test]
-fn a_leadership_holds_for_two_rounds_without_another_step() {
-    let mut me = Kit::leading();
-    let until = me.now.after(Duration::from_millis(2 * ROUND));
-    assert_eq!(me.view().valid_until, until);
-    me.later(2 * ROUND - 1);
-    me.fire(BallotTimer::Drain).nothing_else_happened();
-    assert_eq!(me.view().leading, Some(Term(8)));
-}
-
-/// The count contains this agent, and each voter that answered in the present round or in the round before.
-#[test]
-fn the_agents_that_are_heard_are_counted() {
-    let mut me = Kit::fresh();
-    assert_eq!(me.machine.heard(), 1);
-    for (name, heard) in [(LOW, 2), (HIGH, 3)] {
-        me.answered(name, idle());
-        assert_eq!(me.machine.heard(), heard);
-    }
-    me.over().whatever();
-    assert_eq!(me.machine.heard(), 3, "of the last round");
-    me.over().whatever();
-    assert_eq!(me.machine.heard(), 1);
-}
-
-/// The connected flag of a voter that hears no majority is false, so its ballot must not replace a leader.
-#[test]
-fn the_bmax_of_a_voter_without_a_majority_is_not_adopted() {
-    let mut me = Kit::leading();
-    me.hear(
-        LOW,
-        request(3, Some(ballot(99, LOW)), alone(standing(99, LOW))),
-    )
-    .whatever();
-    assert_eq!(me.machine.record().max, Some(ballot(8, ME)));
-    me.answered(LOW, alone(standing(99, LOW)));
-    assert_eq!(me.over().events(), [&Event::NoLeader { term: Term(0) }; 0]);
-    assert_eq!(me.view().leading, Some(Term(8)));
-}
-
 fn resign(successor: Option<&str>) -> Resign {
     Resign {
         ballot: ballot(7, HIGH),
@@ -157,15 +101,4 @@ fn a_successor_that_does_not_come_is_not_waited_for() {
     me.hear(HIGH, resign(Some(LOW))).whatever();
     me.answered(LOW, hearing(7, HIGH)); // it missed the resignation
     me.over().wrote(8, Some(ballot(7, HIGH))).whatever();
-}
-
-#[test]
-fn an_agent_that_becomes_eligible_takes_a_ballot_when_the_leadership_is_vacant() {
-    let mut me = Kit::witness();
-    me.set_score(5).nothing_else_happened();
-    me.answered(LOW, idle());
-    me.over()
-        .wrote(1, None)
-        .asked(2, None, standing(1, ME))
-        .whatever();
 }

@@ -100,19 +100,3 @@ fn an_observers_decline_asks_for_a_new_number() {
         "the leader steps down anyway"
     );
 }
-
-#[test]
-fn agents_that_are_down_are_not_brought() {
-    let mut me = Kit::leading();
-    assert_eq!(me.is_suspected(LOW), NOTHING);
-    let said = me.hear(HIGH, are_you_coordinator(2, HIGH, 9));
-    assert_eq!(said, ["high: coordinates 1 (to 2.high)"], "a suspicion");
-    assert_eq!(me.ends(LOW), NOTHING);
-    let said = me.hear(HIGH, are_you_coordinator(2, HIGH, 9));
-    assert_eq!(said, ["high: coordinates 0 (to 2.high)"]);
-    let said = me.hear(HIGH, invitation(8, HIGH, 9));
-    assert!(
-        !said.lines().iter().any(|s| s.starts_with("low: ")),
-        "{said:?}"
-    );
-}

@@ -9,9 +9,8 @@
 mod accept;
 mod contract;
 mod place;
-mod waits;
 
-use std::{collections::BTreeSet, sync::Arc, time::Duration};
+use std::{collections::BTreeSet, sync::Arc};
 
 use super::{state::State, *};
 use crate::numbered::fixture::{any_message, election, every_election};
@@ -24,12 +23,8 @@ use bully_core::{driver::MembersReports as _, elections::fixture::*, parts::Part
 type Kit = bully_core::elections::fixture::Kit<InvitationElection>;
 
 impl Suite for InvitationElection {
-    const MATRIX: Option<&'static str> = Some(concat!(
-        env!("CARGO_MANIFEST_DIR"),
-        "/src/invitation/tests/matrix.txt"
-    ));
+    const FOLDER: &'static str = concat!(env!("CARGO_MANIFEST_DIR"), "/src/invitation/tests");
     const ECHOES: &'static [(&'static str, &'static str)] = &[("group", "group")];
-    const MESSAGES: &'static [&'static str] = InvitationMessage::ALL;
     const TIMERS: &'static [InvitationTimer] = &[
         InvitationTimer::Slot,
         InvitationTimer::Check,
@@ -40,6 +35,7 @@ impl Suite for InvitationElection {
     ];
     const SLACKS: &'static [u64] = &[0, 250, 251];
     const DRAIN: (InvitationTimer, u64) = (InvitationTimer::Drain, 5_000);
+    const VALID: Option<u64> = Some(L);
     const PHASES: &'static [&'static str] = &[
         "follower: following, free, free without a slot",
         "candidate: merging",
@@ -64,7 +60,20 @@ impl Suite for InvitationElection {
     }
 
     fn roles() -> Vec<(&'static str, Kit)> {
-        Kit::states().into()
+        vec![
+            ("free", Kit::free()),
+            ("asking", Kit::asking()),
+            ("merging", Kit::merging()),
+            ("leading", Kit::leading()),
+            ("draining", Kit::draining()),
+            ("cooling down", Kit::cooling_down()),
+            ("joining", Kit::joining()),
+            ("following", Kit::following()),
+            ("missing its coordinator", Kit::missing()),
+            ("witness", Kit::witness()),
+            ("observer", Kit::observer()),
+            ("observing a group", Kit::observing()),
+        ]
     }
 
     fn leader() -> Kit {
@@ -81,7 +90,7 @@ impl Suite for InvitationElection {
     }
 }
 
-common_suite!(InvitationElection, "/src/invitation/tests");
+common_suite!(InvitationElection, messages);
 
 #[easy_ext::ext(KitOf)]
 pub(super) impl Kit {
@@ -172,23 +181,6 @@ pub(super) impl Kit {
 
     fn observing() -> Self {
         Self::observer().after(HIGH, ready(7, HIGH, 9))
-    }
-
-    fn states() -> [(&'static str, Kit); 12] {
-        [
-            ("free", Self::free()),
-            ("asking", Self::asking()),
-            ("merging", Self::merging()),
-            ("leading", Self::leading()),
-            ("draining", Self::draining()),
-            ("cooling down", Self::cooling_down()),
-            ("joining", Self::joining()),
-            ("following", Self::following()),
-            ("missing its coordinator", Self::missing()),
-            ("witness", Self::witness()),
-            ("observer", Self::observer()),
-            ("observing a group", Self::observing()),
-        ]
     }
 }
 

@@ -1,4 +1,4 @@
-//! `CoordinatorReply`: a coordinator finds other coordinators (`look-for-others`).
+//! `CoordinatorReply`: a coordinator finds other coordinators (`look-for-others`). Also a coordinator that resigns.
 
 use super::*;
 
@@ -19,35 +19,6 @@ fn one_found_above_is_given_a_step_to_invite_all() {
         "low: invitation to 5.me score 5",
         "HIGH is not invited"
     );
-}
-
-#[test]
-fn free_and_forgotten_agents_are_found_and_members_of_others_are_not() {
-    let other = election(9, HIGH);
-    let mine = election(4, ME);
-    for (standing, found) in [
-        (GroupRole::Free, true),
-        (GroupRole::Merging, false),
-        (
-            GroupRole::Member {
-                group: other.clone(),
-            },
-            false,
-        ),
-        (GroupRole::Joining { group: other }, false),
-        (
-            GroupRole::Member {
-                group: mine.clone(),
-            },
-            true,
-        ),
-        (GroupRole::Joining { group: mine }, true),
-    ] {
-        let mut me = Kit::asking();
-        assert_eq!(me.hear(LOW, place(4, Some(1), standing.clone())), NOTHING);
-        let said = me.later(27).fire(InvitationTimer::Check);
-        assert_eq!(said.lines().len() > 1, found, "{standing}");
-    }
 }
 
 #[test]
@@ -82,5 +53,21 @@ fn of_the_old_members_those_that_answer_are_invited_again() {
     assert_eq!(
         me.later(27).fire(InvitationTimer::Check).lines()[2],
         "high low: invitation to 6.me score 5"
+    );
+}
+
+#[test]
+fn the_others_wait_for_their_slots_when_a_coordinator_resigns() {
+    let mut me = Kit::following();
+    me.told(|m| m.set_score(&id(LOW), Some(6.into())))
+        .whatever();
+    let resign = Resign {
+        group: election(7, HIGH),
+        successor: None,
+    };
+    assert_eq!(
+        me.hear(HIGH, resign),
+        ["has no leader since term 7", "set Slot 54"],
+        "after LOW, and not after HIGH"
     );
 }

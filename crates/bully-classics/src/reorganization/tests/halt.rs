@@ -12,18 +12,6 @@ fn with_mid(mut me: Kit) -> Kit {
 }
 
 #[test]
-fn an_agent_that_obeys_a_higher_agent_refuses_all_agents_below_it() {
-    for mut me in [with_mid(Kit::deferring()), with_mid(Kit::halted())] {
-        me.told(|_| ()).whatever();
-        assert_eq!(
-            me.hear(MID, halt(20, MID, 7)),
-            ["mid: halt nack 20.mid, knows 20"]
-        );
-        assert_eq!(me.role(), Role::Waiting);
-    }
-}
-
-#[test]
 fn an_agent_that_may_still_hear_a_higher_agent_lets_lower_agents_wait() {
     let asking = || {
         let mut me = with_mid(Kit::began(MemberKind::Voter, Some(5)));

@@ -10,25 +10,21 @@ mod contract;
 mod halt;
 mod waits;
 
-use std::{collections::BTreeSet, sync::Arc, time::Duration};
+use std::{collections::BTreeSet, sync::Arc};
 
 use super::{core::WaitCause, state::State, *};
 use crate::numbered::fixture::{any_message, election, every_election};
 use bully_core::protocol::{
-    Input, Member, Role, Term, Time, Timings, To,
-    fixture::{EYE, HIGH, LOW, ME, id},
+    Input, Member, Term, Time, Timings, To,
+    fixture::{HIGH, LOW, ME, id},
 };
-use bully_core::{driver::MembersReports as _, elections::fixture::*, parts::Participant};
+use bully_core::{elections::fixture::*, parts::Participant};
 
 type Kit = bully_core::elections::fixture::Kit<Reorganization>;
 
 impl Suite for Reorganization {
-    const MATRIX: Option<&'static str> = Some(concat!(
-        env!("CARGO_MANIFEST_DIR"),
-        "/src/reorganization/tests/matrix.txt"
-    ));
+    const FOLDER: &'static str = concat!(env!("CARGO_MANIFEST_DIR"), "/src/reorganization/tests");
     const ECHOES: &'static [(&'static str, &'static str)] = &[("election", "election")];
-    const MESSAGES: &'static [&'static str] = ReorganizationMessage::ALL;
     const TIMERS: &'static [ReorganizationTimer] = &[
         ReorganizationTimer::Answer,
         ReorganizationTimer::Takeover,
@@ -39,6 +35,7 @@ impl Suite for Reorganization {
     ];
     const SLACKS: &'static [u64] = &[0, 250, 251];
     const DRAIN: (ReorganizationTimer, u64) = (ReorganizationTimer::Drain, 5_000);
+    const VALID: Option<u64> = Some(L);
     const PHASES: &'static [&'static str] = &[
         "follower: cooling down, following, idle",
         "candidate: holding an election, reorganizing",
@@ -75,7 +72,24 @@ impl Suite for Reorganization {
     }
 
     fn roles() -> Vec<(&'static str, Kit)> {
-        Kit::states().into()
+        vec![
+            ("asking", Kit::asking()),
+            ("halting", Kit::halting()),
+            ("reorganizing", Kit::reorganizing()),
+            ("readying", Kit::readying()),
+            ("leading", Kit::leading()),
+            ("draining", Kit::draining()),
+            ("cooling down", Kit::cooling_down()),
+            ("deferring", Kit::deferring()),
+            ("halted", Kit::halted()),
+            ("pausing", Kit::pausing()),
+            ("joining", Kit::joining()),
+            ("following", Kit::following()),
+            ("missing its coordinator", Kit::missing()),
+            ("witness", Kit::witness()),
+            ("observer", Kit::observer()),
+            ("observing an election", Kit::observing()),
+        ]
     }
 
     fn leader() -> Kit {
@@ -92,7 +106,7 @@ impl Suite for Reorganization {
     }
 }
 
-common_suite!(Reorganization, "/src/reorganization/tests");
+common_suite!(Reorganization, messages);
 
 #[easy_ext::ext(KitOf)]
 pub(super) impl Kit {
@@ -212,27 +226,6 @@ pub(super) impl Kit {
 
     fn observing() -> Self {
         Self::observer().after(HIGH, ready(7, HIGH, 9))
-    }
-
-    fn states() -> [(&'static str, Kit); 16] {
-        [
-            ("asking", Self::asking()),
-            ("halting", Self::halting()),
-            ("reorganizing", Self::reorganizing()),
-            ("readying", Self::readying()),
-            ("leading", Self::leading()),
-            ("draining", Self::draining()),
-            ("cooling down", Self::cooling_down()),
-            ("deferring", Self::deferring()),
-            ("halted", Self::halted()),
-            ("pausing", Self::pausing()),
-            ("joining", Self::joining()),
-            ("following", Self::following()),
-            ("missing its coordinator", Self::missing()),
-            ("witness", Self::witness()),
-            ("observer", Self::observer()),
-            ("observing an election", Self::observing()),
-        ]
     }
 }
 

@@ -2,23 +2,6 @@
 
 use super::*;
 
-#[test]
-fn an_agent_that_refuses_because_it_ranks_above_is_asked_next_time() {
-    let mut me = Kit::halting();
-    me.hear(LOW, nack(Call::Halt, 4, Some(6))).whatever();
-    me.later(18);
-    assert_eq!(
-        me.fire(ReorganizationTimer::Takeover).lines()[1],
-        "high low: are you there? 5.me"
-    );
-}
-
-#[test]
-fn an_observer_can_decline_too() {
-    let said = Kit::leading().hear(EYE, not_normal(4, ME, 6));
-    assert_eq!(said.lines()[1], "persist 7", "the count to exceed");
-}
-
 fn eager() -> ReorganizationConfig {
     ReorganizationConfig {
         when_asked: WhenAsked::Elect,
@@ -85,26 +68,6 @@ fn an_agent_that_cools_down_does_not_defer_to_a_silent_coordinator() {
 }
 
 #[test]
-fn an_agent_that_is_alone_ends_its_cool_down_at_once() {
-    let mut me = Kit::cooling_down();
-    assert_eq!(me.ends(LOW), NOTHING);
-    let said = me.ends(HIGH);
-    assert_eq!(said.lines().last().unwrap(), "set Answer 27");
-}
-
-#[test]
-fn an_agent_that_has_come_above_meanwhile_is_asked_before_any_is_halted() {
-    let mut me = Kit::asking();
-    me.told(|m| m.set_score(&id(LOW), Some(6.into())))
-        .whatever();
-    me.later(200);
-    assert_eq!(
-        me.fire(ReorganizationTimer::Answer).lines()[1],
-        "high low: are you there? 5.me"
-    );
-}
-
-#[test]
 fn a_score_that_was_heard_yields_to_a_newer_snapshot() {
     let mut me = Kit::asking();
     me.hear(LOW, are_you_there(3, LOW, 6)).whatever();
@@ -129,20 +92,6 @@ fn below_top() -> Kit {
 }
 
 #[test]
-fn all_answers_are_awaited() {
-    let mut me = below_top();
-    assert_eq!(me.start().lines()[1], "high top: are you there? 4.me");
-    assert_eq!(me.hear(HIGH, there(Some(9))), NOTHING);
-    assert_eq!(me.role(), Role::Waiting, "it will defer to HIGH");
-    let mut both = me.clone();
-    assert_eq!(both.hear("top", there(Some(10))), ["set Takeover 500"]);
-    assert_eq!(
-        me.later(200).fire(ReorganizationTimer::Answer),
-        ["set Takeover 500"]
-    );
-}
-
-#[test]
 fn once_only_agents_that_are_down_are_awaited_it_is_for_3_d() {
     let mut me = below_top();
     me.members.down(&id("top"), Incarnation(1));
@@ -153,24 +102,4 @@ fn once_only_agents_that_are_down_are_awaited_it_is_for_3_d() {
         me.later(27).fire(ReorganizationTimer::Answer),
         ["set Takeover 500"]
     );
-}
-
-#[test]
-fn a_leadership_holds_for_the_detection_time_without_another_step() {
-    let me = Kit::leading();
-    let until = me.now.after(Duration::from_millis(250));
-    assert_eq!(me.machine.view(me.now).valid_until, until);
-}
-
-/// The stated time is the sum of: a delay, the detection and a jitter until the silence is noticed, a deadline for the
-/// coordinator's answer, and an election.
-#[test]
-fn a_silent_coordinator_is_replaced_within_the_stated_time() {
-    let config = lan();
-    let (timings, detection) = (&config.timings, config.detector().detection);
-    let noticed = timings.delay_bound() + detection + timings.jitter();
-    let election = 2 * timings.deadline() + 4 * timings.delay_bound();
-    assert_eq!(config.worst_case_election_with_losses(), election);
-    let failover = noticed + timings.deadline() + election;
-    assert_eq!(config.worst_case_failover(), failover);
 }

@@ -5,51 +5,6 @@ use super::*;
 const MS: fn(u64) -> Duration = Duration::from_millis;
 
 #[test]
-fn the_defaults_follow_from_the_timings() {
-    let config = RingConfig::default();
-    assert_eq!(config.check(), Ok(()));
-    assert_eq!((config.hop(), config.sends), (MS(200), 2));
-    assert_eq!((config.probe(), config.resend()), (MS(360), MS(100)));
-    assert_eq!(lan().hop(), MS(HOP));
-    assert_eq!(lan().token(4), MS(TOKEN));
-    assert_eq!(lan().silence(4), MS(LOST));
-}
-
-#[test]
-fn each_broken_relation_is_named() {
-    let sends = 2;
-    let with_hop = |sends, hop| RingConfig {
-        sends,
-        hop: Some(hop),
-        ..lan()
-    };
-    let hop = MS(4 * D);
-    let too_short = with_hop(sends, hop).check().unwrap_err();
-    assert_eq!(too_short.setting(), "hop");
-    assert_eq!(with_hop(sends, MS(4 * D + 1)).check(), Ok(()));
-    assert_eq!(with_hop(1, MS(2 * D + 1)).check(), Ok(()));
-    for sends in [0, 9] {
-        let error = RingConfig { sends, ..lan() }.check();
-        assert_eq!(error.unwrap_err().setting(), "sends");
-    }
-    let probe = Some(MS(0));
-    let error = RingConfig { probe, ..lan() }.check();
-    assert_eq!(error.unwrap_err().setting(), "probe");
-    let astra = RingConfig::new(Timings::astra());
-    assert_eq!(astra.check().unwrap_err().setting(), "timings");
-    let text = too_short.to_string();
-    assert!(text.contains("36ms") && text.contains("9ms"), "{text}");
-}
-
-#[test]
-fn no_agent_starts_with_a_configuration_that_does_not_fit() {
-    let config = Arc::new(RingConfig { sends: 0, ..lan() });
-    let refused = Ring::requirements(&config, &id(ME), MemberKind::Voter);
-    let error = config.check().unwrap_err().to_string();
-    assert_eq!(refused, Err(MembershipError::Config(error)));
-}
-
-#[test]
 fn the_worst_cases_are_as_stated() {
     let config = lan();
     assert_eq!(config.worst_case_election(5, 2), MS(15 * D + 2 * HOP));

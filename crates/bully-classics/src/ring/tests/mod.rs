@@ -10,10 +10,7 @@ mod collect;
 mod config;
 mod contract;
 mod coordinator;
-mod members;
-mod nominate;
 mod probe;
-mod score;
 mod timer;
 mod words;
 
@@ -28,10 +25,10 @@ use super::{
 };
 use bully_core::protocol::fixture::{EYE, ME, among, id};
 use bully_core::protocol::{
-    AgentId, Effect, Election, Identity, Incarnation, Input, Member, MemberKind, Members,
-    MembershipError, MinimumRole, PeerMessage, Role, Score, Term, Time, Timings, To,
+    AgentId, Effect, Identity, Incarnation, Input, Member, MemberKind, Members, MinimumRole,
+    PeerMessage, Role, Score, Term, Time, Timings, To,
 };
-use bully_core::{driver::MembersReports as _, elections::fixture::*, parts::Participant};
+use bully_core::{elections::fixture::*, parts::Participant};
 
 /// The other members. The order of the ring is `a` (score 1), `b` (score 9), the machine under test (score 5), `z`
 /// (score 3). So the machine sends to `z`, and hears from `b`.
@@ -89,10 +86,7 @@ impl Machine for Ring {
 
 impl Suite for Ring {
     const OTHERS: [&'static str; 2] = [Z, B];
-    const MATRIX: Option<&'static str> = Some(concat!(
-        env!("CARGO_MANIFEST_DIR"),
-        "/src/ring/tests/matrix.txt"
-    ));
+    const FOLDER: &'static str = concat!(env!("CARGO_MANIFEST_DIR"), "/src/ring/tests");
     const ECHOES: &'static [(&'static str, &'static str)] = &[
         ("election", "election"),
         ("winner", "winner"),
@@ -103,7 +97,6 @@ impl Suite for Ring {
         ("term", "term"),
         ("beat", "beat"),
     ];
-    const MESSAGES: &'static [&'static str] = RingMessage::ALL;
     const TIMERS: &'static [RingTimer] = &[
         RingTimer::Slot,
         RingTimer::Token,
@@ -117,6 +110,7 @@ impl Suite for Ring {
         RingTimer::Hop(Lap::Coordinator),
     ];
     const DRAIN: (RingTimer, u64) = (RingTimer::Drain, DRAIN);
+    const VALID: Option<u64> = Some(L);
     const FROM_OBSERVERS: &'static [&'static str] = &["coordinator", "beat"];
     const PHASES: &'static [&'static str] = &[
         "follower: following, following with a slot, with a slot, without a slot",
@@ -132,6 +126,25 @@ impl Suite for Ring {
 
     fn configs() -> Vec<Arc<RingConfig>> {
         vec![Arc::new(lan())]
+    }
+
+    fn broken() -> Vec<Arc<RingConfig>> {
+        let changes: [fn(&mut RingConfig); 5] = [
+            |c| c.hop = Some(Duration::from_millis(4 * D)),
+            |c| c.sends = 0,
+            |c| c.sends = 9,
+            |c| c.probe = Some(Duration::ZERO),
+            |c| c.timings = Timings::astra(),
+        ];
+        changes.map(changed).into()
+    }
+
+    fn sound() -> Vec<Arc<RingConfig>> {
+        let changes: [fn(&mut RingConfig); 2] = [
+            |c| c.hop = Some(Duration::from_millis(4 * D + 1)),
+            |c| (c.sends, c.hop) = (1, Some(Duration::from_millis(2 * D + 1))),
+        ];
+        changes.map(changed).into()
     }
 
     fn phase(&self) -> &'static str {
@@ -150,7 +163,19 @@ impl Suite for Ring {
     }
 
     fn roles() -> Vec<(&'static str, Kit)> {
-        Kit::roles().into()
+        vec![
+            ("scheduled", Kit::scheduled()),
+            ("following", Kit::following()),
+            ("observer", Kit::observer()),
+            ("observing a leader", Kit::observing()),
+            ("witness", Kit::witness()),
+            ("candidate", Kit::candidate()),
+            ("waiting", Kit::waiting()),
+            ("announced", Kit::announced()),
+            ("leading", Kit::leading()),
+            ("draining", Kit::draining()),
+            ("cooling down", Kit::cooling_down()),
+        ]
     }
 
     fn leader() -> Kit {
@@ -166,7 +191,7 @@ impl Suite for Ring {
     }
 }
 
-common_suite!(Ring, "/src/ring/tests");
+common_suite!(Ring, messages);
 
 #[easy_ext::ext(KitOf)]
 pub(super) impl Kit {
@@ -256,22 +281,6 @@ pub(super) impl Kit {
         kit.acked(Z, Lap::Coordinator, MINE + 1, Z, 0)
     }
 
-    fn roles() -> [(&'static str, Kit); 11] {
-        [
-            ("scheduled", Self::scheduled()),
-            ("following", Self::following()),
-            ("observer", Self::observer()),
-            ("observing a leader", Self::observing()),
-            ("witness", Self::witness()),
-            ("candidate", Self::candidate()),
-            ("waiting", Self::waiting()),
-            ("announced", Self::announced()),
-            ("leading", Self::leading()),
-            ("draining", Self::draining()),
-            ("cooling down", Self::cooling_down()),
-        ]
-    }
-
     /// Returns the same machine after an acknowledgement of the peer `from`, which knows no later term.
     fn acked(self, from: &str, lap: Lap, term: u64, about: &str, beat: u64) -> Self {
         self.after(from, ack(lap, term, about, beat, 0))
@@ -304,4 +313,11 @@ pub(super) impl StepEffects {
 
 fn lan() -> RingConfig {
     RingConfig::new(Timings::lan())
+}
+
+/// Returns the usual configuration with one change.
+fn changed(change: fn(&mut RingConfig)) -> Arc<RingConfig> {
+    let mut config = lan();
+    change(&mut config);
+    Arc::new(config)
 }

@@ -1,19 +1,6 @@
-//! Timers: `restart-lost-election`, `miss-a-silent-leader`, and an agent that was stalled itself.
+//! Timers and `SetScore`: `miss-a-silent-leader`, and challengers.
 
 use super::*;
-
-/// A member that received the announcement knows the higher term, and refuses heartbeats of the lower term.
-#[test]
-fn a_leader_whose_new_announcement_is_lost_begins_again() {
-    let kit = Kit::leading().after(B, nominate(MINE + 1, A, ME, &[A, B]));
-    let mut kit = kit.acked(Z, Lap::Coordinator, MINE + 1, ME, 0);
-    kit.later(TOKEN)
-        .fire(RingTimer::Token)
-        .set(RingTimer::Token, TOKEN)
-        .passed(Z, Lap::Collect, collect(MINE + 2, (ME, 5), &[(ME, 5)]))
-        .nothing_else_happened();
-    assert_eq!(kit.role(), Role::Leader, "meanwhile");
-}
 
 #[test]
 fn a_leader_is_heard_by_the_ring_and_by_observers() {
@@ -39,32 +26,24 @@ fn a_leader_is_heard_by_the_ring_and_by_observers() {
 }
 
 #[test]
-fn a_leader_with_an_announcement_under_way_sends_no_heartbeat() {
-    let mut kit = Kit::leading().after(B, nominate(MINE + 1, A, ME, &[A, B]));
-    kit.later(H)
-        .fire(RingTimer::Heartbeat)
-        .set(RingTimer::Heartbeat, H)
+fn a_challenger_that_falls_back_gives_up() {
+    let slow = RingConfig {
+        challenge_after: Duration::from_secs(1),
+        ..lan()
+    };
+    let mut kit = Kit::unborn(slow, MemberKind::Voter, Some(5))
+        .started()
+        .after(B, coordinator(B, OLD, 9));
+    kit.set_score(50)
+        .set(RingTimer::Slot, 1_000)
         .nothing_else_happened();
-}
-
-/// The leader's own heartbeat cannot come back to it, and no other member is left to ask.
-#[test]
-fn a_leader_that_is_alone_begins_no_election_in_silence() {
-    let mut kit = Kit::leading();
-    for name in [A, B, Z] {
-        kit.leaves(name).whatever();
-    }
-    for _ in 0..3 {
-        let effects = kit.later(10 * LOST).fire(RingTimer::Silence);
-        assert!(effects.messages().is_empty() && effects.events().is_empty());
-        effects.whatever();
-    }
-    assert_eq!(kit.view().leading, Some(Term(MINE)));
-}
-
-#[test]
-fn a_leadership_holds_for_the_detection_time_without_another_step() {
-    let kit = Kit::leading();
-    let until = kit.now.after(lan().timings.detector().unwrap().detection);
-    assert_eq!(kit.machine.view(kit.now).valid_until, until);
+    kit.later(900).set_score(5).nothing_else_happened();
+    assert_eq!(kit.machine.campaign, Campaign::Idle);
+    kit.set_score(50)
+        .set(RingTimer::Slot, 1_000)
+        .nothing_else_happened();
+    let outranked = kit.clone().after(B, beat(B, OLD, 60, 1));
+    assert_eq!(outranked.machine.campaign, Campaign::Idle);
+    kit.later(1_000).fire(RingTimer::Slot).whatever();
+    assert_eq!(kit.role(), Role::Candidate);
 }

@@ -1,15 +1,11 @@
 //! The text, the drawing and the words of a recording, and reading its text again.
 
-use std::{fs, path::Path};
-
 use super::{
     Happening, Header, MessageText, RecordedAgent, RecordedCommand, RecordedSide, Recording,
     RecordingError, TraceEntry, Untold, What,
 };
-use crate::protocol::{
-    AgentId, Event, Incarnation, Leader, LostReason, MemberKind, NewVoter, Role, Score, Term, Time,
-    VoterChange,
-};
+use crate::elections::fixture::is_as_reviewed;
+use crate::protocol::{AgentId, Event, Leader, MemberKind, Score, Term, Time};
 
 mod drawn;
 mod places;
@@ -25,12 +21,7 @@ const AT: fn(u64) -> Time = Time::from_millis;
 #[track_caller]
 fn golden(name: &str, text: &str) {
     let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/src/record/tests");
-    let path = Path::new(folder).join(name);
-    if std::env::var_os("BLESS").is_some() {
-        return fs::write(path, text).unwrap();
-    }
-    let golden = fs::read_to_string(&path).unwrap_or_default();
-    assert_eq!(text, golden, "{name} differs; BLESS=1 rewrites it");
+    is_as_reviewed(&format!("{folder}/{name}"), text);
 }
 
 fn id(name: &str) -> AgentId {
@@ -46,129 +37,10 @@ fn message(from: &str, to: &str, text: &str) -> MessageText {
     }
 }
 
-/// Returns each kind of entry, with each kind of command and some kinds of events.
-fn every_entry() -> Vec<What> {
-    let (a, b) = (id("a"), id("b"));
-    let mut all = vec![
-        What::Sent {
-            message: message("a", "b", "elect"),
-            arrives: vec![AT(9), Time::from_nanos(9_000_001)],
-        },
-        What::Lost {
-            message: message("a", "b", "elect"),
-            why: "cut".to_owned(),
-        },
-        What::Delivered(message("b", "a", "ok")),
-        What::Dropped {
-            message: message("b", "a", "ok"),
-            why: "no receiver".to_owned(),
-        },
-        What::Role {
-            agent: a.clone(),
-            role: Role::Waiting,
-        },
-        What::Happened {
-            agent: a.clone(),
-            what: Happening::Paused,
-        },
-        What::Mark("a \"mark\"\n<of> two lines".to_owned()),
-        What::Settled {
-            sides: vec![RecordedSide {
-                agents: vec![a.clone(), b.clone()],
-                leader: Some(b.clone()),
-                term: Term(3),
-            }],
-            took_ns: 5,
-            messages: 6,
-        },
-        What::Violation("two lead".to_owned()),
-    ];
-    all.extend(some_events().map(|event| What::Event {
-        agent: a.clone(),
-        event,
-    }));
-    all.extend(every_command().into_iter().map(What::Command));
-    all
-}
-
-fn some_events() -> [Event; 6] {
-    let leader = Leader {
-        id: id("b"),
-        incarnation: Incarnation(2),
-        term: Term(3),
-    };
-    [
-        Event::Acquired { term: Term(1) },
-        Event::Renewed { term: Term(2) },
-        Event::Draining {
-            term: Term(2),
-            to: Some(id("a")),
-        },
-        Event::Lost {
-            term: Term(2),
-            reason: LostReason::LeaseExpired,
-        },
-        Event::NewLeader(leader),
-        Event::NoLeader { term: Term(3) },
-    ]
-}
-
+/// Returns a command of each form that a person may write.
 fn every_command() -> Vec<RecordedCommand> {
-    let (a, b) = (id("a"), id("b"));
-    let new = || NewVoter {
-        id: id("b"),
-        contact: None,
-    };
-    vec![
-        RecordedCommand::Crash(vec![a.clone(), b.clone()]),
-        RecordedCommand::Stop(vec![a.clone()]),
-        RecordedCommand::Kill(a.clone()),
-        RecordedCommand::Restart(a.clone()),
-        RecordedCommand::Hang(a.clone()),
-        RecordedCommand::Freeze(a.clone()),
-        RecordedCommand::Resume(a.clone()),
-        RecordedCommand::Expire(a.clone()),
-        RecordedCommand::Join {
-            agent: a.clone(),
-            kind: MemberKind::Voter,
-            score: Some(Score::from((1, -2))),
-        },
-        RecordedCommand::Join {
-            agent: a.clone(),
-            kind: MemberKind::Observer,
-            score: None,
-        },
-        RecordedCommand::Leave(a.clone()),
-        RecordedCommand::Score {
-            agent: a.clone(),
-            score: None,
-        },
-        RecordedCommand::StepDown {
-            agent: a.clone(),
-            to: Some(b.clone()),
-        },
-        RecordedCommand::Campaign(a.clone()),
-        RecordedCommand::Partition(vec![vec![a.clone()], vec![b.clone()]]),
-        RecordedCommand::Cut(a.clone(), b.clone()),
-        RecordedCommand::CutOneWay(a.clone(), b.clone()),
-        RecordedCommand::Isolate(a.clone()),
-        RecordedCommand::Mend(a.clone(), b),
-        RecordedCommand::Rejoin(a.clone()),
-        RecordedCommand::Heal,
-        RecordedCommand::Network(super::NetworkRecord {
-            loss: 5,
-            ..usual_network()
-        }),
-        RecordedCommand::Settle,
-        RecordedCommand::Join {
-            agent: a.clone(),
-            kind: MemberKind::Observer,
-            score: Some(Score::from(5)),
-        },
-        RecordedCommand::ChangeVoters(VoterChange::Add(new())),
-        RecordedCommand::ChangeVoters(VoterChange::Remove(a.clone())),
-        RecordedCommand::ChangeVoters(VoterChange::Replace { old: a, new: new() }),
-    ]
+    let forms = RecordedCommand::FORMS.iter();
+    forms.map(|(form, _)| form.parse().expect(form)).collect()
 }
 
 fn usual_network() -> super::NetworkRecord {
@@ -194,12 +66,7 @@ fn usual(agents: u32, entries: impl IntoIterator<Item = (u64, What)>, ended: u64
     Recording::new(header, entries, AT(ended))
 }
 
-/// Returns a recording with each kind of entry.
-fn full() -> Recording {
-    let mut recording = usual(2, (1..).zip(every_entry()), 100);
-    let header = recording.header_mut();
-    header.again = Some("again".to_owned());
-    header.began_unix_ms = Some(1);
-    header.timings_ns.insert("lease".to_owned(), 5);
-    recording
+/// Returns the text of a recording with each kind of entry.
+fn full() -> String {
+    include_str!("version_1.jsonl").replace("VERSION", env!("CARGO_PKG_VERSION"))
 }

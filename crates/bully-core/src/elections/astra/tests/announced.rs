@@ -5,66 +5,36 @@ use super::*;
 /// `lead-after-the-former`
 #[test]
 fn a_winner_that_knows_a_leader_leads_when_that_leader_has_stopped() {
-    let mut me = Kit::holding().after(LOW, answers(1, MINE - 1, 1));
-    me.later(DEADLINE)
-        .fire(BullyTimer::Deadline)
-        .sent_all(elected(MINE, 5))
-        .set(BullyTimer::Deadline, DEADLINE)
-        .nothing_else_happened();
-    let mut told = me.clone();
-    told.hear(LOW, resign(MINE - 1, Some(ME)))
+    let mut named = Kit::announced();
+    let names_me = || resign(MINE - 1, Some(ME));
+    named
+        .hear(LOW, names_me())
         .acquired(MINE)
         .nothing_else_happened();
-    told.hear(LOW, resign(MINE - 1, Some(ME)))
-        .nothing_else_happened();
-    let mut stepped_down = me.clone();
-    stepped_down
-        .hear(LOW, resign(MINE - 1, None))
-        .acquired(MINE)
-        .nothing_else_happened();
-    let mut ended = me.clone();
-    ended.ends(LOW).acquired(MINE).nothing_else_happened();
+    named.hear(LOW, names_me()).nothing_else_happened();
+    let stops: [fn(&mut Kit) -> StepEffects; 2] =
+        [|me| me.hear(LOW, resign(MINE - 1, None)), |me| me.ends(LOW)];
+    for stops in stops {
+        let mut me = Kit::announced();
+        stops(&mut me).acquired(MINE).nothing_else_happened();
+        // The leader stops before the deadline.
+        let mut me = Kit::holding().after(LOW, answers(1, MINE - 1, 1));
+        stops(&mut me).nothing_else_happened();
+        me.later(DEADLINE)
+            .fire(BullyTimer::Deadline)
+            .sent_all(elected(MINE, 5))
+            .acquired(MINE)
+            .nothing_else_happened();
+    }
     // Resignations from an earlier leadership, and from a leadership that another agent may have by now, do not count.
+    let mut me = Kit::announced();
     me.hear(LOW, resign(OLD - 1, None)).nothing_else_happened();
     me.hear(LOW, resign(MINE - 1, Some(HIGH)))
         .nothing_else_happened();
-    me.later(DEADLINE - 1)
-        .fire(BullyTimer::Deadline)
-        .set(BullyTimer::Deadline, 1)
-        .nothing_else_happened();
-    me.later(1)
+    me.later(DEADLINE)
         .fire(BullyTimer::Deadline)
         .sent(LOW, elected(MINE, 5))
         .acquired(MINE)
-        .nothing_else_happened();
-}
-
-#[test]
-fn a_leader_that_stopped_before_the_deadline_is_not_waited_for() {
-    let mut me = Kit::holding().after(LOW, answers(1, MINE - 1, 1));
-    me.hear(LOW, resign(MINE - 1, None)).nothing_else_happened();
-    me.later(DEADLINE)
-        .fire(BullyTimer::Deadline)
-        .sent_all(elected(MINE, 5))
-        .acquired(MINE)
-        .nothing_else_happened();
-    // LOW has ended.
-    let mut me = Kit::holding().after(LOW, answers(1, MINE - 1, 1));
-    me.ends(LOW).nothing_else_happened();
-    me.later(DEADLINE)
-        .fire(BullyTimer::Deadline)
-        .sent_all(elected(MINE, 5))
-        .acquired(MINE)
-        .nothing_else_happened();
-}
-
-/// The announcement may have been lost in a partition. After the partition has healed, the application tells the agent
-/// to campaign.
-#[test]
-fn an_agent_that_has_announced_itself_announces_itself_again_by_command() {
-    Kit::announced()
-        .step(Input::Campaign)
-        .sent_all(elected(MINE, 5))
         .nothing_else_happened();
 }
 
@@ -81,13 +51,6 @@ fn an_old_resignation_gives_no_leadership() {
     me.hear(LOW, resign(MINE - 1, Some(ME)))
         .nothing_else_happened();
     assert_eq!(me.view().leading, None);
-}
-
-#[test]
-fn a_leader_that_has_ended_is_not_followed_whatever_its_score() {
-    let mut me = Kit::holding().after(LOW, answers(1, OLD, 1));
-    me.ends(LOW).nothing_else_happened();
-    me.set_score(0).nothing_else_happened();
 }
 
 /// Otherwise the agent would ask again and again until the former leader has heard of the next leader.

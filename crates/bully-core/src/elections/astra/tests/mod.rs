@@ -9,10 +9,11 @@ use std::{collections::BTreeSet, sync::Arc};
 
 use super::{Astra, AstraConfig, BullyMessage, BullyTimer, Ok, machine::State};
 use crate::protocol::fixture::{HIGH, LOW, ME, id};
-use crate::protocol::{Birth, Incarnation, Input, Member, MemberKind, Role, Term, Timings, To};
+use crate::protocol::{Incarnation, Input, Member, MemberKind, Role, Term, To};
 use crate::{elections::fixture::*, parts::Participant};
 
 type Kit = crate::elections::fixture::Kit<Astra>;
+type StepEffects = crate::elections::fixture::StepEffects<Astra>;
 
 /// The preset `astra` in milliseconds: the deadline, the wait for an announcement, a step.
 const DEADLINE: u64 = 2_000;
@@ -64,13 +65,10 @@ impl Machine for Astra {
 }
 
 impl Suite for Astra {
-    const MATRIX: Option<&'static str> = Some(concat!(
-        env!("CARGO_MANIFEST_DIR"),
-        "/src/elections/astra/tests/matrix.txt"
-    ));
-    const MESSAGES: &'static [&'static str] = BullyMessage::ALL;
+    const FOLDER: &'static str = concat!(env!("CARGO_MANIFEST_DIR"), "/src/elections/astra/tests");
     const TIMERS: &'static [BullyTimer] = &TIMERS;
     const DRAIN: (BullyTimer, u64) = (BullyTimer::Drain, 5_000);
+    const VALID: Option<u64> = None;
     const FROM_OBSERVERS: &'static [&'static str] = &["ok", "yield", "resign"];
     const PHASES: &'static [&'static str] = &[
         "follower: cooling down, following, idle, with a slot",

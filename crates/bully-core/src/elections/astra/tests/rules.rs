@@ -3,22 +3,8 @@
 use super::*;
 use crate::{
     driver::MembersReports as _,
-    protocol::{Members, Time},
+    protocol::{Members, Timings},
 };
-
-// ---- hold-election ----
-
-#[test]
-fn an_agent_that_comes_back_holds_an_election() {
-    let mut me = Kit::voter(&Arc::default());
-    me.machine.core.me.birth = Birth::Restarted;
-    me.start()
-        .sent_to(&[HIGH, LOW], ask(1, 5, 0))
-        .set(BullyTimer::Deadline, DEADLINE)
-        .nothing_else_happened();
-}
-
-// ---- win-at-deadline ----
 
 #[test]
 fn agents_of_failed_election_are_not_asked_and_the_deadline_passes() {
@@ -28,22 +14,7 @@ fn agents_of_failed_election_are_not_asked_and_the_deadline_passes() {
         .sent(LOW, ok(1))
         .set(BullyTimer::Deadline, DEADLINE)
         .nothing_else_happened();
-    assert_eq!(me.role(), Role::Candidate);
 }
-
-#[test]
-fn an_agent_that_is_alone_leads_at_once() {
-    let mut me = Kit::idle();
-    for name in [LOW, HIGH] {
-        me.ends(name).nothing_else_happened();
-    }
-    me.step(Input::Campaign)
-        .sent_all(elected(1, 5))
-        .acquired(1)
-        .nothing_else_happened();
-}
-
-// ---- defer-on-ok ----
 
 #[test]
 fn deferring_in_vain_begins_anew_without_the_agents_of_failed_election() {
@@ -77,8 +48,6 @@ fn an_agent_that_answers_ok_or_asks_from_above_is_asked_again() {
     }
 }
 
-// ---- follow-elected ----
-
 #[test]
 fn an_agent_that_cannot_ask_goes_by_the_term() {
     let mut me = Kit::new(&Arc::default(), MemberKind::Voter, None)
@@ -90,24 +59,24 @@ fn an_agent_that_cannot_ask_goes_by_the_term() {
         .nothing_else_happened();
 }
 
-// ---- follow-score ----
-
 #[test]
 fn another_score_does_not_begin_the_deadline_anew() {
-    for mut me in [Kit::holding(), Kit::deferring().after(LOW, elect(1))] {
+    for mut me in [
+        Kit::idle(),
+        Kit::holding(),
+        Kit::deferring().after(LOW, elect(1)),
+    ] {
         let role = me.role();
         me.set_score(10).nothing_else_happened();
         assert_eq!(me.role(), role);
     }
-    Kit::idle().set_score(10).nothing_else_happened();
     // LOW asked while it ranked below this agent, and may rank above it now.
     let mut me = Kit::deferring().after(LOW, elect(1));
     me.set_score(0).nothing_else_happened();
     me.later(VICTORY)
         .fire(BullyTimer::Victory)
         .sent_to(&[HIGH, LOW], ask(2, 0, 0))
-        .set(BullyTimer::Deadline, DEADLINE)
-        .nothing_else_happened();
+        .whatever();
     // LOW, the leader that this agent asked, ranks above it again.
     Kit::holding()
         .after(LOW, answers(1, OLD, 1))
@@ -115,22 +84,6 @@ fn another_score_does_not_begin_the_deadline_anew() {
         .new_leader(LOW, OLD)
         .nothing_else_happened();
 }
-
-#[test]
-fn the_deadline_is_that_of_the_timings() {
-    let config = AstraConfig {
-        timings: Timings::lan(),
-        ..AstraConfig::default()
-    };
-    Kit::voter(&Arc::new(config))
-        .started()
-        .step(Input::Campaign)
-        .sent_to(&[HIGH, LOW], ask(1, 5, 0))
-        .set(BullyTimer::Deadline, T)
-        .nothing_else_happened();
-}
-
-// ---- two processes of one name ----
 
 #[test]
 fn an_agent_stands_again_when_no_later_process_has_its_name_any_more() {
@@ -155,8 +108,13 @@ fn an_agent_stands_again_when_no_later_process_has_its_name_any_more() {
     }
 }
 
-/// Between elections nothing is sent, so a leader that is well has no steps either.
 #[test]
-fn without_a_detector_a_leadership_lasts_until_the_next_step() {
-    assert_eq!(Kit::leading().view().valid_until, Time::MAX);
+fn the_deadline_is_that_of_the_timings() {
+    let config = AstraConfig {
+        timings: Timings::lan(),
+        ..AstraConfig::default()
+    };
+    let mut me = Kit::voter(&Arc::new(config)).started();
+    let asks = me.step(Input::Campaign).lines();
+    assert_eq!(asks[1], format!("set Deadline {T}"));
 }

@@ -1,4 +1,4 @@
-//! `Elect`: a voter always answers it.
+//! `Elect`: a voter always answers it. Also a late `Yield`.
 
 use super::*;
 
@@ -19,15 +19,6 @@ fn a_repeated_question_is_answered_and_changes_no_more_than_the_first() {
     }
 }
 
-#[test]
-fn a_question_from_below_counts_as_an_answer() {
-    let mut me = Kit::asking_voters();
-    me.hear(LOW, elect(1))
-        .sent(LOW, ok(1))
-        .nothing_else_happened();
-    me.hear(HIGH, yields(1)).led(1).nothing_else_happened();
-}
-
 fn answers_mine(term: u64) -> Elected {
     answers(1, term, 5)
 }
@@ -44,4 +35,25 @@ fn a_leader_stays_when_the_challenger_is_not_enough_better() {
         .sent(HIGH, releases(1, MINE))
         .set(BullyTimer::Victory, 2 * D + S)
         .nothing_else_happened();
+}
+
+/// After the last term no agent competes, and no number wraps.
+#[test]
+fn an_agent_that_cannot_compete_yields() {
+    let seen = Term(u64::MAX);
+    Kit::with_slot()
+        .after(LOW, Ok { seen, ..ok(0) })
+        .hear(LOW, elect(1))
+        .sent(LOW, Yield { seen, ..yields(1) })
+        .nothing_else_happened();
+}
+
+/// A leader that released its term answers an earlier round.
+#[test]
+fn a_late_release_counts_while_no_later_term_is_known() {
+    for (released, counts) in [(OLD - 1, false), (OLD, true)] {
+        let me = Kit::asking_leader().after(HIGH, yields(1));
+        let me = me.after(LOW, releases(1, released));
+        assert_eq!(me.role() == Role::Leader, counts, "{released}");
+    }
 }

@@ -12,8 +12,6 @@ fn disowned(by: &[&str], is_refused: bool) -> impl Fn(&mut Members) {
     }
 }
 
-// ---- two processes of one name ----
-
 /// `later-process-leads`
 #[test]
 fn a_leader_that_most_call_stale_steps_down_and_stands_again_when_they_hear_it() {
@@ -37,35 +35,12 @@ fn a_leader_that_most_call_stale_steps_down_and_stands_again_when_they_hear_it()
 fn an_agent_that_most_peers_call_stale_does_not_stand_in_any_role() {
     for (role, mut me) in Kit::roles() {
         me.told(disowned(&[LOW, HIGH], true)).whatever();
-        let mut after = me;
         for _ in 0..20 {
-            after.later(T).fire(BullyTimer::Campaign).whatever();
-            assert_ne!(after.role(), Role::Leader, "{role}");
-            assert_ne!(after.role(), Role::Candidate, "{role}");
+            me.later(T).fire(BullyTimer::Campaign).whatever();
+            let stands = matches!(me.role(), Role::Leader | Role::Candidate);
+            assert!(!stands, "{role}");
         }
     }
-}
-
-// ---- followers ----
-
-#[test]
-fn an_agent_that_cools_down_takes_the_last_slot_in_any_group() {
-    let mut me = Kit::cooling_down(); // its slot is set
-    me.ends(HIGH).nothing_else_happened();
-    me.is_suspected(LOW).nothing_else_happened();
-    me.later(L + J + 9 * S - 1)
-        .fire(BullyTimer::Campaign)
-        .set(BullyTimer::Campaign, 1)
-        .nothing_else_happened();
-    me.later(1)
-        .fire(BullyTimer::Campaign)
-        .sent_to(&[LOW], ask(2, 5, MINE))
-        .set(BullyTimer::Deadline, T)
-        .nothing_else_happened();
-    assert!(
-        !me.machine.core.cooldown.has_begun(),
-        "all other agents had their slots"
-    );
 }
 
 #[test]
@@ -86,8 +61,6 @@ fn an_agent_that_steps_down_alone_comes_back_in_the_last_slot() {
         .nothing_else_happened();
 }
 
-// ---- leaders ----
-
 #[test]
 fn a_challenger_that_was_suspected_has_to_be_steady_from_its_return() {
     let mut me = Kit::challenged();
@@ -105,4 +78,22 @@ fn a_challenger_that_was_suspected_has_to_be_steady_from_its_return() {
         .drained(MINE, Some(HIGH))
         .set(BullyTimer::Drain, DRAIN)
         .nothing_else_happened();
+}
+
+#[test]
+fn a_challenger_that_is_no_better_when_it_has_waited_long_enough_is_forgotten() {
+    let mut worse = Kit::challenged();
+    worse
+        .later(1_000)
+        .told(|m| m.set_score(&id(HIGH), Some(2.into())))
+        .whatever();
+    let mut better = Kit::challenged();
+    better
+        .later(1_000)
+        .set_score(10)
+        .sent_all(heartbeat(MINE, 10))
+        .nothing_else_happened();
+    for mut me in [worse, better] {
+        me.fire(BullyTimer::Preempt).nothing_else_happened();
+    }
 }

@@ -5,17 +5,12 @@
 //! This file connects a bully to the common kit and the common suite ([`crate::elections::fixture`]): the timers that
 //! it needs, its roles and its messages.
 
-mod config;
 mod elect;
 mod in_turn;
 mod liveness;
 mod members;
 mod resign;
 mod stall;
-mod start;
-mod terms;
-mod timer;
-mod yields;
 
 use std::{collections::BTreeSet, sync::Arc, time::Duration};
 
@@ -24,8 +19,8 @@ use super::{
     candidate::Asked, machine::State,
 };
 use crate::protocol::{
-    Election as _, Incarnation, Input, LeaderEnd, LostReason, MemberKind, Members, Role, Score,
-    Term, Timings, To,
+    Election as _, Incarnation, Input, LeaderEnd, LostReason, MemberKind, Members, Role, Term,
+    Timings, To,
     fixture::{EYE, HIGH, LOW, ME, id},
 };
 use crate::{driver::MembersReports as _, elections::fixture::*, parts::Participant};
@@ -86,13 +81,10 @@ impl Machine for Bully {
 }
 
 impl Suite for Bully {
-    const MATRIX: Option<&'static str> = Some(concat!(
-        env!("CARGO_MANIFEST_DIR"),
-        "/src/elections/bully/tests/matrix.txt"
-    ));
-    const MESSAGES: &'static [&'static str] = BullyMessage::ALL;
+    const FOLDER: &'static str = concat!(env!("CARGO_MANIFEST_DIR"), "/src/elections/bully/tests");
     const TIMERS: &'static [BullyTimer] = &TIMERS;
     const DRAIN: (BullyTimer, u64) = (BullyTimer::Drain, DRAIN);
+    const VALID: Option<u64> = Some(L);
     const FROM_OBSERVERS: &'static [&'static str] = &["ok", "yield", "resign"];
     const PHASES: &'static [&'static str] = &[
         "follower: cooling down, following, following until its turn, with a slot, without a slot",
@@ -106,6 +98,11 @@ impl Suite for Bully {
 
     fn configs() -> Vec<Arc<BullyConfig>> {
         BullyConfig::samples().into_iter().map(Arc::new).collect()
+    }
+
+    fn broken() -> Vec<Arc<BullyConfig>> {
+        let margin = |margin: (i64, i64)| with(|config| config.margin = Some(margin.into()));
+        vec![margin((3, -1)), margin((-3, 1))]
     }
 
     fn phase(&self) -> &'static str {
@@ -149,7 +146,7 @@ impl Suite for Bully {
     }
 }
 
-common_suite!(Bully, "/src/elections/bully/tests");
+common_suite!(Bully, messages);
 
 impl Kit {
     /// Returns a follower without a leader. It has the second slot, which comes after one step.

@@ -43,21 +43,22 @@ fn an_agent_that_cools_down_succeeds_in_the_last_slot_only() {
 
 #[test]
 fn the_end_of_a_leader_is_known_and_a_silent_one_by_its_last_heartbeat() {
-    let end = |me: &Kit| me.machine.last_end().map(|(of, end)| (of.term.0, end));
+    type Step = fn(&mut Kit) -> StepEffects;
     let mut me = Kit::following();
     me.later(H).hear(HIGH, heartbeat(OLD, 9)).whatever();
     let since = me.now;
-    let mut silent = me.clone();
-    silent.later(L).fire(BullyTimer::Detect).whatever();
-    assert_eq!(end(&silent), Some((OLD, LeaderEnd::Silent { since })));
-    let mut suspected = me.clone();
-    suspected.is_suspected(HIGH).whatever();
-    assert_eq!(end(&suspected), Some((OLD, LeaderEnd::Silent { since })));
-    let mut ended = me.clone();
-    ended.ends(HIGH).whatever();
-    assert_eq!(end(&ended), Some((OLD, LeaderEnd::Ended)));
-    for successor in [None, Some(ME), Some(LOW)] {
-        let resigned = me.clone().after(HIGH, resign(OLD, successor));
-        assert_eq!(end(&resigned), Some((OLD, LeaderEnd::Resigned)));
+    let rows: [(Step, LeaderEnd); 4] = [
+        (
+            |me| me.later(L).fire(BullyTimer::Detect),
+            LeaderEnd::Silent { since },
+        ),
+        (|me| me.is_suspected(HIGH), LeaderEnd::Silent { since }),
+        (|me| me.ends(HIGH), LeaderEnd::Ended),
+        (|me| me.hear(HIGH, resign(OLD, None)), LeaderEnd::Resigned),
+    ];
+    for (ends, known) in rows {
+        let mut me = me.clone();
+        ends(&mut me).whatever();
+        assert_eq!(me.machine.last_end(), Some((&leader(HIGH, OLD), known)));
     }
 }

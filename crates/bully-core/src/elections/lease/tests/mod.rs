@@ -6,15 +6,12 @@
 //! This file connects the machine to the common kit and the common suite ([`crate::elections::fixture`]).
 
 mod claims;
-mod config;
 mod in_words;
 mod leading;
-mod members;
+mod reading;
 mod release;
 mod say;
 mod scenes;
-mod sights;
-mod start;
 mod taking;
 
 use std::{collections::BTreeSet, convert::Infallible, sync::Arc, time::Duration};
@@ -27,8 +24,8 @@ use super::{
     Successor, SwapRegister, Swapped, Version, state::State,
 };
 use crate::protocol::{
-    AgentId, Effect, Election, Incarnation, Input, LostReason, Member, MemberKind, Role, Score,
-    Term, Time, Timings, To,
+    Effect, Election, Incarnation, Input, LostReason, Member, MemberKind, Role, Score, Term, Time,
+    Timings, To,
     fixture::{HIGH, LOW, ME, id},
 };
 use crate::{elections::fixture::*, parts::Participant};
@@ -116,11 +113,7 @@ impl Machine for Lease {
 }
 
 impl Suite for Lease {
-    const MATRIX: Option<&'static str> = Some(concat!(
-        env!("CARGO_MANIFEST_DIR"),
-        "/src/elections/lease/tests/matrix.txt"
-    ));
-    const MESSAGES: &'static [&'static str] = &[];
+    const FOLDER: &'static str = concat!(env!("CARGO_MANIFEST_DIR"), "/src/elections/lease/tests");
     const TIMERS: &'static [BullyTimer] = &[
         BullyTimer::Detect,
         BullyTimer::Campaign,
@@ -130,6 +123,7 @@ impl Suite for Lease {
         BullyTimer::Cooldown,
     ];
     const DRAIN: (BullyTimer, u64) = (BullyTimer::Drain, DRAIN);
+    const VALID: Option<u64> = Some(LEASE);
     const PHASES: &'static [&'static str] = &[
         "follower: following, giving back, vacant, with a slot",
         "candidate: taking",
@@ -148,6 +142,26 @@ impl Suite for Lease {
         elsewhere.name.group = id("other");
         samples.push(elsewhere);
         samples.into_iter().map(Arc::new).collect()
+    }
+
+    fn broken() -> Vec<Arc<LeaseConfig>> {
+        let changes: [fn(&mut LeaseConfig); 3] = [
+            |c| c.timings = Timings::astra(),
+            |c| c.margin = Some(Score::from(-1)),
+            |c| c.poll = Some(Duration::from_millis(POLL - 1)),
+        ];
+        changes.map(changed).into()
+    }
+
+    fn sound() -> Vec<Arc<LeaseConfig>> {
+        let changes: [fn(&mut LeaseConfig); 5] = [
+            |c| c.poll = Some(Duration::from_millis(POLL)),
+            |c| c.timings = Timings::default(),
+            |c| c.timings = Timings::fast(),
+            |c| c.timings = Timings::wan(),
+            |c| c.timings = Timings::in_process(),
+        ];
+        changes.map(changed).into()
     }
 
     fn phase(&self) -> &'static str {
@@ -362,26 +376,6 @@ impl Kit {
 }
 
 impl StepEffects {
-    /// Asserts that the agent waits for its slot, and does nothing else.
-    #[track_caller]
-    fn next_slot(self, millis: u64) {
-        self.waits(BullyTimer::Campaign, millis)
-            .nothing_else_happened();
-    }
-
-    /// Asserts that the timer was set for this number of milliseconds, rounded up.
-    #[track_caller]
-    fn waits(mut self, timer: BullyTimer, millis: u64) -> Self {
-        match self.0.pop_front() {
-            Some(Effect::SetTimer { timer: set, after }) => {
-                let least = after.min.as_nanos().div_ceil(1_000_000);
-                assert_eq!((set, least), (timer, u128::from(millis)));
-            }
-            other => panic!("{other:?}, then {self:?}"),
-        }
-        self
-    }
-
     #[track_caller]
     fn asked(self, question: RegisterQuestion) -> Self {
         self.next(&Effect::Ask(question))
@@ -391,16 +385,17 @@ impl StepEffects {
     fn read(self, request: u64) -> Self {
         self.asked(RegisterQuestion::Read(ReadRegister { request }))
     }
-
-    /// Asserts that the agent tried to write `record` over the record with the nonce `over`.
-    #[track_caller]
-    fn swapped(self, request: u64, over: Option<&Nonce>, record: LeaseRecord) -> Self {
-        self.asked(swap(request, over, Swapped::Lease(record)))
-    }
 }
 
 /// Returns the milliseconds until the timer is due, rounded up.
 fn due(me: &Kit, timer: BullyTimer) -> u64 {
     let due = me.machine.core.alarms.due(timer).unwrap();
     u64::try_from(due.since(me.now).as_nanos().div_ceil(1_000_000)).unwrap()
+}
+
+/// Returns the usual configuration with one change.
+fn changed(change: fn(&mut LeaseConfig)) -> Arc<LeaseConfig> {
+    let mut config = config();
+    change(&mut config);
+    Arc::new(config)
 }

@@ -24,7 +24,7 @@ pub(super) fn holds(lease: Option<LeaseRecord>, claim: Option<ClaimRecord>) -> A
     }
 }
 
-fn cell<R>(content: Result<Option<R>, RecordError>, nonce: fn(&R) -> &Nonce) -> Cell<R> {
+pub(super) fn cell<R>(content: Result<Option<R>, RecordError>, nonce: fn(&R) -> &Nonce) -> Cell<R> {
     let record = content.as_ref().ok().and_then(Option::as_ref);
     Cell {
         version: version(record.map(nonce)),

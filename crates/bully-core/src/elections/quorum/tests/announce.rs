@@ -2,9 +2,11 @@
 
 use super::*;
 
+/// A resignation of an earlier leadership arrives late, and hides nothing.
 #[test]
 fn a_resigned_leadership_is_not_followed_again() {
     let mut me = Kit::following().after(HIGH, resign(OLD, None));
+    me.hear(LOW, resign(OLD - 1, None)).nothing_else_happened();
     me.hear(HIGH, heartbeat(OLD, 9)).nothing_else_happened();
     assert_eq!(me.view().leader, None);
     me.hear(HIGH, heartbeat(OLD + 1, 9))
@@ -23,53 +25,37 @@ fn a_voter_in_a_higher_term_refuses_its_leader_and_names_the_term() {
     me.hear(HIGH, elected(10, 9)).wrote(10, HIGH).whatever();
 }
 
-/// The lease lasts from the arrival of the leader's last announcement. Messages of other agents do not prolong it.
-#[test]
-fn a_follower_knows_the_lease_of_its_leader_by_the_announcements_that_arrived() {
-    let known = |me: &Kit| me.machine.prospects().followed_until;
-    let lease = Duration::from_millis(D);
-    let mut me = Kit::following();
-    assert_eq!(known(&me), Some(me.now.after(lease)));
-    me.later(H).hear(HIGH, heartbeat(OLD, 9)).whatever();
-    let heard = me.now;
-    assert_eq!(known(&me), Some(heard.after(lease)));
-    me.later(1).hear(LOW, heartbeat(OLD - 1, 1)).whatever();
-    assert_eq!(known(&me), Some(heard.after(lease)), "of another agent");
-    // The lease has ended, and the promise has not.
-    me.later(D);
-    assert!(known(&me).is_some_and(|until| until < me.now));
-    assert_eq!(me.view().leader, Some(leader(HIGH, OLD)));
-    assert_eq!(known(&Kit::leading()), None, "its view has it");
-    assert_eq!(known(&Kit::vacant()), None);
-}
-
 #[test]
 fn the_end_of_a_leader_is_known_and_a_silent_one_by_its_last_heartbeat() {
-    let end = |me: &Kit| me.machine.last_end().map(|(of, end)| (of.clone(), end));
-    let old = |end| Some((leader(HIGH, OLD), end));
+    type Step = fn(&mut Kit) -> StepEffects;
     let mut me = Kit::following();
     me.later(H).hear(HIGH, heartbeat(OLD, 9)).whatever();
     let since = me.now;
-    let mut silent = me.clone();
-    silent.later(P).fire(BullyTimer::Election).whatever();
-    assert_eq!(end(&silent), old(LeaderEnd::Silent { since }));
-    let mut ended = me.clone();
-    ended.ends(HIGH).whatever();
-    assert_eq!(end(&ended), old(LeaderEnd::Ended));
-    let resigned = me.clone().after(HIGH, resign(OLD, None));
-    assert_eq!(end(&resigned), old(LeaderEnd::Resigned));
-    // The next leader is heard before the voter misses the present leader, and after.
-    for (later, known) in [
-        (H, LeaderEnd::Replaced),
-        (4 * H, LeaderEnd::Silent { since }),
-    ] {
-        let mut replaced = me.clone();
-        replaced.later(later).hear(LOW, elected(50, 1)).whatever();
-        assert_eq!(end(&replaced), old(known));
+    let rows: [(Step, LeaderEnd); 5] = [
+        (
+            |me| me.later(P).fire(BullyTimer::Election),
+            LeaderEnd::Silent { since },
+        ),
+        (|me| me.ends(HIGH), LeaderEnd::Ended),
+        (|me| me.hear(HIGH, resign(OLD, None)), LeaderEnd::Resigned),
+        // The next leader is heard before the voter misses the present leader, and after.
+        (
+            |me| me.later(H).hear(LOW, elected(50, 1)),
+            LeaderEnd::Replaced,
+        ),
+        (
+            |me| me.later(4 * H).hear(LOW, elected(50, 1)),
+            LeaderEnd::Silent { since },
+        ),
+    ];
+    for (ends, known) in rows {
+        let mut me = me.clone();
+        ends(&mut me).whatever();
+        assert_eq!(me.machine.last_end(), Some((&leader(HIGH, OLD), known)));
     }
     let mut own = Kit::leading();
-    let until = own.view().valid_until;
+    let since = own.view().valid_until;
     own.later(60_000).fire(BullyTimer::Lease).whatever();
     let (_, known) = own.machine.last_end().unwrap();
-    assert_eq!(known, LeaderEnd::Silent { since: until });
+    assert_eq!(known, LeaderEnd::Silent { since });
 }

@@ -6,14 +6,6 @@ use crate::{elections::quorum::epoch::SpokenTerm, protocol::MembershipError};
 /// First term of the epoch 1. The epochs count from 0.
 const NEXT: u64 = 1 << 40;
 
-fn of_epoch(epoch: u64) -> QuorumConfig {
-    QuorumConfig { epoch, ..config() }
-}
-
-fn record(term: u64) -> Vote {
-    vote(term, LOW, P)
-}
-
 #[test]
 fn a_person_reads_the_epoch_and_its_term_from_the_first_change_on() {
     let spoken = |term| SpokenTerm(Term(term)).to_string();
@@ -25,32 +17,29 @@ fn a_person_reads_the_epoch_and_its_term_from_the_first_change_on() {
 
 #[test]
 fn the_first_term_of_an_epoch_is_quarantined_even_where_a_lease_needs_one() {
-    let alone = |epoch| {
-        valid(QuorumConfig {
-            epoch,
+    for (term, leads) in [(7, None), (NEXT + 3, Some(Term(NEXT + 4)))] {
+        let alone = valid(QuorumConfig {
+            epoch: 1,
             ..QuorumConfig::new([id(ME)])
-        })
-    };
-    let mut me = Kit::reborn(alone(1), MemberKind::Voter, Some(5), record(7));
-    me.begin().whatever();
-    assert_eq!(me.view().leading, None);
-    let mut me = Kit::reborn(alone(1), MemberKind::Voter, Some(5), record(NEXT + 3));
-    me.begin().whatever();
-    assert_eq!(me.view().leading, Some(Term(NEXT + 4)), "it led already");
+        });
+        let mut me = Kit::reborn(alone, MemberKind::Voter, Some(5), vote(term, LOW, P));
+        me.begin().whatever();
+        assert_eq!(me.view().leading, leads, "it led already, or it did not");
+    }
 }
 
 #[test]
 fn a_record_of_a_later_epoch_is_refused() {
-    let (me, config) = (id(ME), Arc::new(of_epoch(2)));
-    let admits = |term| QuorumBully::admits(&config, &me, Some(&record(term)));
-    assert_eq!(QuorumBully::admits(&config, &me, None), Ok(()));
+    let config = Arc::new(QuorumConfig {
+        epoch: 2,
+        ..config()
+    });
+    let admits = |term| QuorumBully::admits(&config, &id(ME), Some(&vote(term, LOW, P)));
+    assert_eq!(QuorumBully::admits(&config, &id(ME), None), Ok(()));
     for term in [0, 7, NEXT + 7, 2 * NEXT + 7] {
         assert_eq!(admits(term), Ok(()));
     }
-    let (found, epoch) = (3, 2);
-    let id = me.clone();
-    assert_eq!(
-        admits(3 * NEXT),
-        Err(MembershipError::LaterEpoch { id, found, epoch })
-    );
+    let (id, found, epoch) = (id(ME), 3, 2);
+    let later = MembershipError::LaterEpoch { id, found, epoch };
+    assert_eq!(admits(3 * NEXT), Err(later));
 }

@@ -2,10 +2,10 @@
 
 use super::*;
 use crate::elections::{
-    message::{Enlist, Install, Seal, Sealed},
+    message::{AskChange, ChangeAnswer, Enlist, Install, Seal, Sealed},
     vote::{SealRecord, VotersRecord},
 };
-use crate::protocol::{ChangeError, Changed, Decree, NewVoter, VoterChange, VotersEvent};
+use crate::protocol::{ChangeError, Changed, Decree, NewVoter, VoterChange};
 
 /// First term of the epoch 1. The epochs count from 0.
 pub(super) const NEXT: u64 = 1 << 40;
@@ -97,6 +97,23 @@ pub(super) fn add(name: &str) -> VoterChange {
 
 pub(super) fn remove(name: &str) -> VoterChange {
     VoterChange::Remove(id(name))
+}
+
+/// Returns the command of an agent that may command it.
+pub(super) fn ask(term: u64, change: VoterChange) -> AskChange {
+    AskChange {
+        term: Term(term),
+        change: Box::new(change),
+        is_unentitled: false,
+    }
+}
+
+pub(super) fn refusal(term: u64, change: VoterChange, reason: ChangeError) -> ChangeAnswer {
+    ChangeAnswer {
+        term: Term(term),
+        change: Box::new(change),
+        outcome: Err(reason),
+    }
 }
 
 pub(super) fn installed(epoch: u64, names: &[&str]) -> Event {

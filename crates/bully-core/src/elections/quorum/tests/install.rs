@@ -3,6 +3,18 @@
 use super::{epochs::*, *};
 use crate::elections::{message::Install, vote::VotersRecord};
 
+/// Returns a record of this term with a list of the epoch 1.
+fn kept(term: u64) -> Vote {
+    let voters = VotersRecord {
+        installed: Some(decree(1, &[ME, HIGH])),
+        ..VotersRecord::default()
+    };
+    Vote {
+        voters: Some(Box::new(voters)),
+        ..vote(term, HIGH, P)
+    }
+}
+
 #[test]
 fn an_earlier_epoch_is_answered_with_the_list_and_a_later_one_with_what_is_known() {
     let mut me = Kit::following();
@@ -16,47 +28,10 @@ fn an_earlier_epoch_is_answered_with_the_list_and_a_later_one_with_what_is_known
 }
 
 #[test]
-fn an_agent_that_starts_with_a_recorded_list_takes_part_by_it() {
-    let list = decree(2, &[ME, "new"]);
-    let vote = Vote {
-        voters: Some(Box::new(VotersRecord {
-            installed: Some(list),
-            ..VotersRecord::default()
-        })),
-        ..vote(2 * NEXT + 7, LOW, P)
-    };
-    let agent = id(ME);
-    assert_eq!(
-        QuorumBully::admits(&Arc::new(config()), &agent, Some(&vote)),
-        Ok(())
-    );
-    let me = Kit::reborn(config(), MemberKind::Voter, Some(5), vote.clone());
-    assert_eq!(me.machine.core.config.voters, [ME, "new"].map(id));
-    let later = QuorumConfig {
-        epoch: 3,
-        ..config()
-    };
-    let me = Kit::reborn(later, MemberKind::Voter, Some(5), vote);
-    assert_eq!(
-        me.machine.core.config.voters.len(),
-        3,
-        "the later configuration counts"
-    );
-}
-
-#[test]
 fn an_agent_whose_record_knows_a_later_list_says_so_once() {
-    let vote = Vote {
-        voters: Some(Box::new(VotersRecord {
-            installed: Some(decree(1, &[ME, HIGH])),
-            ..VotersRecord::default()
-        })),
-        ..vote(NEXT + 3, HIGH, P)
-    };
-    let mut me = Kit::reborn(config(), MemberKind::Voter, Some(5), vote.clone());
+    let mut me = Kit::reborn(config(), MemberKind::Voter, Some(5), kept(NEXT + 3));
     let start = me.start();
     assert_eq!(start.events(), [&installed(1, &[ME, HIGH])]);
-    start.whatever();
     me.hear(HIGH, heartbeat(NEXT + 3, 9))
         .new_leader(HIGH, NEXT + 3)
         .whatever();
@@ -65,10 +40,9 @@ fn an_agent_whose_record_knows_a_later_list_says_so_once() {
         epoch: 1,
         ..QuorumConfig::new([ME, HIGH].map(id))
     });
-    let mut me = Kit::reborn(typed, MemberKind::Voter, Some(5), vote);
+    let mut me = Kit::reborn(typed, MemberKind::Voter, Some(5), kept(NEXT + 3));
     let start = me.start();
     assert!(start.events().is_empty());
-    start.whatever();
 }
 
 #[test]
@@ -85,14 +59,7 @@ fn an_agent_that_tells_an_earlier_list_is_answered_with_the_later_one() {
 #[test]
 fn an_agent_that_is_not_eligible_tells_the_list_while_it_knows_no_leader() {
     let list = install(1, &[ME, HIGH]);
-    let vote = Vote {
-        voters: Some(Box::new(VotersRecord {
-            installed: Some(decree(1, &[ME, HIGH])),
-            ..VotersRecord::default()
-        })),
-        ..vote(NEXT, HIGH, P)
-    };
-    let mut me = Kit::reborn(config(), MemberKind::Voter, None, vote);
+    let mut me = Kit::reborn(config(), MemberKind::Voter, None, kept(NEXT));
     me.start().whatever();
     for _ in 0..3 {
         me.later(P);
@@ -107,7 +74,6 @@ fn an_agent_that_is_not_eligible_tells_the_list_while_it_knows_no_leader() {
     me.later(H);
     let fired = me.fire(BullyTimer::Election);
     assert_eq!(fired.messages(), Vec::<&QuorumMessage>::new());
-    fired.whatever();
 }
 
 #[test]
@@ -124,78 +90,37 @@ fn a_list_whose_term_is_not_the_first_of_its_epoch_is_ignored() {
 
 #[test]
 fn a_leader_that_is_removed_tells_the_list_until_it_hears_of_a_leader_by_it() {
-    let mut me = Kit::heard();
-    me.change(remove(ME)).whatever();
-    me.step(Input::Drained).whatever();
-    let told = install(1, &[LOW, HIGH]);
-    me.hear(LOW, sealed(MINE)).whatever();
-    assert_eq!(me.role(), Role::Follower);
+    let mut me = removed_by_itself(&config());
     for _ in 0..3 {
-        me.later(H);
-        me.fire(BullyTimer::Round)
-            .sent_all(told.clone())
+        me.later(H)
+            .fire(BullyTimer::Round)
+            .sent_all(install(1, &[LOW, HIGH]))
             .set(BullyTimer::Round, H)
             .nothing_else_happened();
     }
     me.hear(LOW, nack(NEXT + 5)).nothing_else_happened();
     me.hear(LOW, claim(NEXT + 5, 1)).nothing_else_happened();
     me.hear(LOW, elected(NEXT + 5, 1)).whatever();
-    assert_eq!(me.view().leader, Some(leader(LOW, NEXT + 5)));
-    me.later(H);
-    me.hear(LOW, heartbeat(NEXT + 5, 1))
+    me.later(H)
+        .hear(LOW, heartbeat(NEXT + 5, 1))
         .set(BullyTimer::Election, P)
         .sent(LOW, enlist(NEXT + 5))
         .nothing_else_happened();
 }
 
 #[test]
-fn a_removed_voter_answers_an_earlier_epoch_and_tells_again_after_a_restart() {
-    let mut me = Kit::following();
-    me.hear(HIGH, install(1, &[LOW, HIGH])).whatever();
-    assert!(!me.machine.core.me.is_voter());
+fn a_list_that_an_agent_decided_without_itself_is_told_after_restarts_until_it_hears_of_a_leader() {
+    let reborn = |me: &Kit| {
+        let typed = typed_without_me(config());
+        Kit::reborn(typed, MemberKind::Voter, Some(5), record(me).clone()).started()
+    };
+    let mut me = reborn(&removed_by_itself(&config()));
     me.hear(LOW, claim(OLD + 1, 1))
         .sent(LOW, install(1, &[LOW, HIGH]))
         .nothing_else_happened();
-    let record = record(&me).clone();
-    let mut me = Kit::reborn(config(), MemberKind::Voter, Some(5), record);
-    me.start()
-        .notified(installed(1, &[LOW, HIGH]))
-        .sent_all(install(1, &[LOW, HIGH]))
-        .set(BullyTimer::Round, H)
-        .nothing_else_happened();
-}
-
-#[test]
-fn an_agent_that_had_a_list_decided_without_itself_tells_it_after_a_restart_until_it_hears_of_a_leader()
- {
-    let told = install(1, &[LOW, HIGH]);
-    let reborn = |vote| {
-        let typed = typed_without_me(config());
-        Kit::reborn(typed, MemberKind::Voter, Some(5), vote)
-    };
-    let mut me = reborn(record(&removed_by_itself(&config())).clone());
-    let start = me.start();
-    assert_eq!(start.messages(), [&QuorumMessage::from(told.clone())]);
-    start.whatever();
-    me.hear(LOW, claim(OLD + 1, 1))
-        .sent(LOW, told.clone())
-        .nothing_else_happened();
-    // The record of the second incarnation has the list too.
-    let mut me = reborn(record(&me).clone());
-    me.start().whatever();
-    me.hear(LOW, elected(NEXT + 5, 1)).whatever();
-    let mut me = reborn(record(&me).clone());
-    let start = me.start();
-    assert!(start.messages().is_empty());
-    start.whatever();
-    me.hear(LOW, heartbeat(OLD, 1)).nothing_else_happened();
-}
-
-/// A bridge refuses a list from an agent that may only observe.
-#[test]
-fn an_observer_answers_no_earlier_epoch() {
-    let mut me = Kit::observer();
-    me.hear(HIGH, install(1, &[LOW, HIGH])).whatever();
+    let mut again = reborn(&me);
+    again.hear(LOW, elected(NEXT + 5, 1)).whatever();
+    let mut me = reborn(&again);
     me.hear(LOW, heartbeat(OLD, 1)).nothing_else_happened();
 }
 
@@ -211,7 +136,6 @@ fn a_learner_tells_no_list_before_a_list_names_it() {
     let mut again = Kit::reborn(config, MemberKind::Voter, Some(5), record(&me).clone());
     let start = again.start();
     assert!(start.messages().is_empty());
-    start.whatever();
     again.hear(LOW, heartbeat(OLD, 1)).nothing_else_happened();
     again.hear(HIGH, install(2, &[HIGH, ME])).whatever();
     again
@@ -232,25 +156,4 @@ fn a_list_comes_from_one_of_its_voters_or_of_those_before() {
     me.hear(EYE, install(1, &[ME, HIGH]))
         .sent(EYE, install(2, &[ME, EYE]))
         .nothing_else_happened();
-}
-
-/// The sender already has the list of the new epoch, so it should claim before the other voters.
-#[test]
-fn a_list_from_one_of_its_voters_lets_that_voter_go_first() {
-    let first_wait = |from: &str| {
-        let mut me = Kit::following();
-        let effects = me.hear(from, install(1, &[ME, HIGH]));
-        let waits = effects.0.iter().filter_map(|effect| {
-            if let Effect::SetTimer { timer, after } = effect {
-                (*timer == BullyTimer::Election).then_some(after.min)
-            } else {
-                None
-            }
-        });
-        let waits: Vec<_> = waits.collect();
-        effects.whatever();
-        waits
-    };
-    assert_eq!(first_wait(HIGH), [Duration::from_millis(W)]);
-    assert_eq!(first_wait(LOW), [Duration::from_millis(S)]);
 }

@@ -148,37 +148,13 @@ impl Kit {
     pub(super) fn prepared(&mut self, mut effects: StepEffects) -> StepEffects {
         let term = self.machine.core.voter.seen.0;
         for name in [LOW, HIGH] {
-            if self.is_preparing() {
+            if matches!(&self.machine.state, State::Leading(leading) if leading.preparing.is_some())
+            {
                 effects.whatever();
                 effects = self.hear(name, self.votes(term));
             }
         }
         effects
-    }
-
-    pub(super) fn is_preparing(&self) -> bool {
-        matches!(&self.machine.state, State::Leading(leading) if leading.preparing.is_some())
-    }
-
-    /// Tells the leader to step down, and returns the effects of the beginning of the drain.
-    pub(super) fn drains<'a>(&mut self, to: impl Into<Option<&'a str>>) -> StepEffects {
-        let effects = self.step_down(to);
-        self.prepared(effects)
-    }
-
-    pub(super) fn roles() -> [(&'static str, Self); 10] {
-        [
-            ("vacant", Self::vacant()),
-            ("following", Self::following()),
-            ("following one below", Self::following_low()),
-            ("witness", Self::witness()),
-            ("observer", Self::observer()),
-            ("asking", Self::asking()),
-            ("claiming", Self::claiming()),
-            ("elected", Self::elected()),
-            ("leading", Self::leading()),
-            ("heard by all", Self::heard()),
-        ]
     }
 
     /// Gives the leader an acknowledgement of an announcement that is sent now.

@@ -2,7 +2,6 @@
 
 use super::{memory::comes_with, *};
 use crate::elections::message::{QuorumMessage as Message, Recall};
-use crate::protocol::{StoreId, VotersEvent};
 
 /// Returns a voter that began with an empty record. LOW, one of the two voters with stores, has answered that it knows
 /// of no election.
@@ -90,69 +89,9 @@ fn an_earlier_incarnation_of_the_same_store_is_heard() {
         comes_with(&mut me, LOW, 1, store).whatever();
         let claimed = me.hear_incarnation(LOW, 1, claim(OLD + 1, 1));
         assert_eq!(claimed.writes(), is_heard, "store {store}");
-        let is_told = claimed.events().iter().any(|event| {
-            matches!(event, Event::Voters(told) if matches!(**told, VotersEvent::OtherStore { later: Some(Incarnation(2)), .. }))
-        });
+        let is_told = claimed.tells(
+            |told| matches!(told, VotersEvent::OtherStore { later, .. } if *later == Some(Incarnation(2))),
+        );
         assert_eq!(is_told, !is_heard);
-    }
-}
-
-#[test]
-fn an_incarnation_that_is_remembered_is_heard_although_a_later_one_asks() {
-    let mut me = Kit::leading(); // LOW has acknowledged in its first incarnation
-    me.hear_incarnation(LOW, 2, Recall { seen: Term(MINE) })
-        .whatever();
-    me.later(D - 1);
-    let now = me.now;
-    me.hear_incarnation(LOW, 1, ack(MINE, now, 1)).whatever();
-    me.later(1);
-    assert!(
-        me.view().leading.is_some(),
-        "a second process does not end the lease"
-    );
-}
-
-/// If the lease rests on its leader alone, no voter has ever promised anything.
-#[test]
-fn with_a_lease_quorum_of_one_no_voter_is_late() {
-    let config = valid(QuorumConfig {
-        vote_quorum: Some(3),
-        lease_quorum: Some(1),
-        ..QuorumConfig::new([LOW, ME, HIGH].map(id))
-    });
-    assert!(late(config).hear(LOW, claim(2, 1)).writes());
-}
-
-/// The voter that answers has not heard of the present epoch, and remembers the epoch before.
-#[test]
-fn an_answer_of_an_earlier_epoch_tells_of_no_other_store_and_ends_no_agent() {
-    for (seen, is_told) in [(0, false), (1, true)] {
-        let config = QuorumConfig {
-            epoch: 1,
-            ..config()
-        };
-        let first = config.first_term().0;
-        let mut me = Kit::began(config, MemberKind::Voter, Some(5)).started();
-        let heard = Heard {
-            store: Some(StoreId::new(77)),
-            ..Heard::default()
-        };
-        let answer = Recalled {
-            seen: Term(seen * first),
-            ..recalled(heard)
-        };
-        let told = me.hear(LOW, answer);
-        assert_eq!(told.events().is_empty(), !is_told);
-        let later = Heard {
-            incarnation: Some(Incarnation(9)),
-            term: Term(seen * first),
-            store: None,
-        };
-        let answer = Recalled {
-            seen: Term(seen * first),
-            ..recalled(later)
-        };
-        me.hear(HIGH, answer).whatever();
-        assert_eq!(me.machine.core.voter.memory.is_over(), is_told);
     }
 }

@@ -12,13 +12,7 @@ fn a_refusal_after_a_confirmed_end_is_answered_by_another_question_soon_and_once
     me.hear(LOW, alive(1, OLD, P))
         .set(BullyTimer::Election, DELAY)
         .nothing_else_happened();
-    me.later(2 * DELAY)
-        .fire(BullyTimer::Election)
-        .asked(Elect {
-            round: round(2),
-            ..elect(OLD, 5)
-        })
-        .whatever();
+    me.later(2 * DELAY).fire(BullyTimer::Election).whatever();
     me.hear(LOW, alive(2, OLD, P)).nothing_else_happened();
     me.later(E)
         .fire(BullyTimer::Round)
@@ -26,15 +20,11 @@ fn a_refusal_after_a_confirmed_end_is_answered_by_another_question_soon_and_once
         .whatever();
 }
 
-/// Scenario 75
-#[test]
-fn a_suspicion_voids_no_promise() {
-    let mut me = Kit::following();
+/// Returns the agent after a suspicion of its leader, which it follows all the same.
+fn suspecting(mut me: Kit) -> Kit {
     me.is_suspected(HIGH).nothing_else_happened();
     assert_eq!(me.view().leader, Some(leader(HIGH, OLD)));
-    me.hear(LOW, claim(9, 1))
-        .refused(LOW, 9, OLD, P)
-        .nothing_else_happened();
+    me
 }
 
 /// Returns the agent after the leader's next incarnation has been elected, and the end of the former one is reported.
@@ -45,17 +35,7 @@ fn again(mut me: Kit) -> Kit {
     me
 }
 
-/// `only-confirmed-end-voids` (b)
-#[test]
-fn the_end_of_a_former_incarnation_voids_no_promise_to_the_present_one() {
-    let mut me = again(Kit::vacant());
-    assert!(me.machine.core.voter.promise.is_some());
-    me.hear(LOW, claim(9, 1))
-        .refused(LOW, 9, OLD, P)
-        .nothing_else_happened();
-}
-
-/// Returns the agent after a second process with the leader's name has ended.
+/// Returns the agent after the sentinel of a second process with the leader's name has reported the end of this process.
 fn twin_ends(mut me: Kit) -> Kit {
     me.begins(HIGH, 2).whatever();
     me.told(|members| members.end_told(&id(HIGH), Incarnation(2)))
@@ -63,14 +43,19 @@ fn twin_ends(mut me: Kit) -> Kit {
     me
 }
 
-/// `told-end-is-exact`: the sentinel of a second process with the leader's name reports that this process has ended.
+/// `only-confirmed-end-voids`, `told-end-is-exact`, scenario 75
 #[test]
-fn the_end_of_a_second_process_of_the_leaders_name_voids_no_promise_to_the_first() {
+fn only_the_confirmed_end_of_the_leaders_incarnation_voids_a_promise() {
+    for mut me in [
+        suspecting(Kit::following()),
+        again(Kit::vacant()),
+        twin_ends(Kit::following()),
+    ] {
+        me.hear(LOW, claim(9, 1))
+            .refused(LOW, 9, OLD, P)
+            .nothing_else_happened();
+    }
     let mut me = twin_ends(Kit::following());
-    me.hear(LOW, claim(9, 1))
-        .refused(LOW, 9, OLD, P)
-        .nothing_else_happened();
-    // The end of the leader's own incarnation voids the promise.
     me.told(|members| members.end_told(&id(HIGH), Incarnation(1)))
         .whatever();
     me.hear(LOW, claim(9, 2)).wrote(9, LOW).whatever();

@@ -6,10 +6,8 @@
 //! that it needs, its roles and its messages. The simulated world tests the properties of whole groups.
 
 mod announce;
-mod asking;
 mod change;
 mod claim;
-mod config;
 mod diskless;
 mod elect;
 mod epoch;
@@ -24,17 +22,15 @@ mod pace;
 mod prepare;
 mod promise;
 mod resign;
-mod ruling;
 mod say;
 mod scenes;
 mod seal;
 mod slow;
-mod start;
 mod takeover;
 mod vote;
 
 use std::{
-    collections::{BTreeMap, BTreeSet, VecDeque},
+    collections::{BTreeSet, VecDeque},
     sync::Arc,
     time::Duration,
 };
@@ -47,7 +43,7 @@ use super::{
 };
 use crate::protocol::{
     AgentId, Effect, Election, Event, Identity, Incarnation, Input, LeaderEnd, LostReason, Member,
-    MemberKind, Role, Term, Time, Timings, To,
+    MemberKind, Role, Term, Time, Timings, To, VotersEvent,
     fixture::{EYE, HIGH, LOW, ME, id},
 };
 use crate::{
@@ -127,29 +123,8 @@ impl Machine for QuorumBully {
 
     /// A leader resigns after it has lost the leadership.
     fn may_send(&self, leading: Option<Term>, _: &To, message: &QuorumMessage) {
-        match message {
-            QuorumMessage::Resign(_) => assert_eq!(leading, None, "the leadership ends first"),
-            QuorumMessage::Elect(_)
-            | QuorumMessage::Ok(_)
-            | QuorumMessage::Yield(_)
-            | QuorumMessage::Elected(_)
-            | QuorumMessage::Heartbeat(_)
-            | QuorumMessage::Claim(_)
-            | QuorumMessage::ClaimReply(_)
-            | QuorumMessage::Ack(_)
-            | QuorumMessage::Nack(_)
-            | QuorumMessage::Behind(_)
-            | QuorumMessage::Takeover(_)
-            | QuorumMessage::Recover(_)
-            | QuorumMessage::Recovered(_)
-            | QuorumMessage::Recall(_)
-            | QuorumMessage::Recalled(_)
-            | QuorumMessage::Seal(_)
-            | QuorumMessage::Sealed(_)
-            | QuorumMessage::Install(_)
-            | QuorumMessage::AskChange(_)
-            | QuorumMessage::Enlist(_)
-            | QuorumMessage::ChangeAnswer(_) => {}
+        if let QuorumMessage::Resign(_) = message {
+            assert_eq!(leading, None, "the leadership ends first");
         }
     }
 
@@ -160,11 +135,7 @@ impl Machine for QuorumBully {
 }
 
 impl Suite for QuorumBully {
-    const MATRIX: Option<&'static str> = Some(concat!(
-        env!("CARGO_MANIFEST_DIR"),
-        "/src/elections/quorum/tests/matrix.txt"
-    ));
-    const MESSAGES: &'static [&'static str] = QuorumMessage::ALL;
+    const FOLDER: &'static str = concat!(env!("CARGO_MANIFEST_DIR"), "/src/elections/quorum/tests");
     const TIMERS: &'static [BullyTimer] = &[
         BullyTimer::Election,
         BullyTimer::Round,
@@ -174,6 +145,7 @@ impl Suite for QuorumBully {
         BullyTimer::Recover,
     ];
     const DRAIN: (BullyTimer, u64) = (BullyTimer::Drain, DRAIN);
+    const VALID: Option<u64> = Some(D);
     const PHASES: &'static [&'static str] = &[
         "follower: following, with a slot, without a slot",
         "candidate: asking, claiming, elected, sealing",
@@ -194,6 +166,37 @@ impl Suite for QuorumBully {
         vec![Arc::new(config()), Arc::new(forgetful)]
     }
 
+    fn broken() -> Vec<Arc<QuorumConfig>> {
+        let changes: [fn(&mut QuorumConfig); 11] = [
+            |c| c.voters.clear(),
+            |c| c.voters.push(id(ME)),
+            |c| c.epoch = 1 << 24,
+            |c| (c.voters, c.vote_quorum) = ([LOW, ME, HIGH, EYE].map(id).into(), Some(2)),
+            |c| c.vote_quorum = Some(4),
+            |c| c.lease_quorum = Some(1),
+            |c| c.lease_quorum = Some(4),
+            |c| c.timings = Timings::astra(),
+            |c| c.wait = Some(LEAST_WAIT / 2),
+            |c| c.preemption = Preemption::Immediately,
+            |c| c.preemption = Preemption::After(Duration::from_millis(300)),
+        ];
+        changes.map(changed).into()
+    }
+
+    fn sound() -> Vec<Arc<QuorumConfig>> {
+        let changes: [fn(&mut QuorumConfig); 8] = [
+            |c| c.epoch = (1 << 24) - 1,
+            |c| c.wait = Some(LEAST_WAIT),
+            |c| c.preemption = Preemption::After(Duration::from_millis(301)),
+            |c| c.preemption = Preemption::Never,
+            |c| (c.vote_quorum, c.lease_quorum) = (Some(3), Some(1)),
+            |c| c.timings = Timings::default(),
+            |c| c.timings = Timings::wan(),
+            |c| c.timings = Timings::in_process(),
+        ];
+        changes.map(changed).into()
+    }
+
     fn phase(&self) -> &'static str {
         match &self.state {
             State::Vacant(vacant) if vacant.due == Time::MAX => "without a slot",
@@ -210,7 +213,18 @@ impl Suite for QuorumBully {
     }
 
     fn roles() -> Vec<(&'static str, Kit)> {
-        Kit::roles().into()
+        vec![
+            ("vacant", Kit::vacant()),
+            ("following", Kit::following()),
+            ("following one below", Kit::following_low()),
+            ("witness", Kit::witness()),
+            ("observer", Kit::observer()),
+            ("asking", Kit::asking()),
+            ("claiming", Kit::claiming()),
+            ("elected", Kit::elected()),
+            ("leading", Kit::leading()),
+            ("heard by all", Kit::heard()),
+        ]
     }
 
     fn leader() -> Kit {
@@ -249,7 +263,7 @@ impl Suite for QuorumBully {
     }
 }
 
-common_suite!(QuorumBully, "/src/elections/quorum/tests");
+common_suite!(QuorumBully, messages);
 
 impl StepEffects {
     /// Asserts that the agent sent the message to both other voters.
@@ -276,6 +290,12 @@ impl StepEffects {
         assert_eq!(answer, (false, Term(term), Term(seen), retry));
         assert_eq!(asker, to);
         self
+    }
+
+    /// Returns whether the application hears of such an event of the voters.
+    fn tells(&self, is: impl Fn(&VotersEvent) -> bool) -> bool {
+        let is_told = |event: &&Event| matches!(event, Event::Voters(told) if is(told));
+        self.events().iter().any(is_told)
     }
 
     /// Asserts that the agent made a record of this vote durable.
@@ -307,16 +327,6 @@ fn vote<'a>(term: u64, voted_for: impl Into<Option<&'a str>>, promise: u64) -> V
     }
 }
 
-/// Returns a memory of one agent, which has led or voted in this term.
-fn heard_of(name: &str, term: u64) -> BTreeMap<AgentId, Heard> {
-    let heard = Heard {
-        store: None,
-        incarnation: Some(Incarnation(1)),
-        term: Term(term),
-    };
-    BTreeMap::from([(id(name), heard)])
-}
-
 fn valid(config: QuorumConfig) -> QuorumConfig {
     let config = QuorumConfig {
         timings: Timings::in_process(),
@@ -329,4 +339,17 @@ fn valid(config: QuorumConfig) -> QuorumConfig {
 
 fn config() -> QuorumConfig {
     valid(QuorumConfig::new([LOW, ME, HIGH].map(id)))
+}
+
+/// Two rounds and four delay bounds of the preset for local networks.
+const LEAST_WAIT: Duration = Duration::from_millis(2 * 20 + 4 * 9);
+
+/// Returns the configuration for local networks with one change.
+fn changed(change: fn(&mut QuorumConfig)) -> Arc<QuorumConfig> {
+    let mut config = QuorumConfig {
+        timings: Timings::lan(),
+        ..QuorumConfig::new([LOW, ME, HIGH].map(id))
+    };
+    change(&mut config);
+    Arc::new(config)
 }

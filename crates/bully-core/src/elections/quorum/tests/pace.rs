@@ -46,19 +46,13 @@ fn a_claim_that_brought_too_few_votes_is_made_again_for_the_same_term() {
         .asked(claim(MINE, 5))
         .set(BullyTimer::Round, E)
         .nothing_else_happened();
-    me.later(E)
-        .fire(BullyTimer::Round)
-        .set(BullyTimer::Election, S)
-        .nothing_else_happened();
-    let mut refused = Kit::claiming();
-    refused
-        .hear(LOW, refuses(MINE, MINE, 0))
-        .nothing_else_happened();
-    refused
-        .later(E)
-        .fire(BullyTimer::Round)
-        .set(BullyTimer::Election, S)
-        .nothing_else_happened();
+    let refused = Kit::claiming().after(LOW, refuses(MINE, MINE, 0));
+    for mut me in [me, refused] {
+        me.later(E)
+            .fire(BullyTimer::Round)
+            .set(BullyTimer::Election, S)
+            .nothing_else_happened();
+    }
 }
 
 pub(super) fn a_late_vote_elects(config: QuorumConfig) -> bool {

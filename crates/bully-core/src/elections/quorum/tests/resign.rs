@@ -2,51 +2,6 @@
 
 use super::*;
 
-#[test]
-fn the_best_one_that_is_heard_succeeds() {
-    let mut me = Kit::leading();
-    me.later(H).acked(HIGH, 9).whatever();
-    me.acked(LOW, 1).whatever();
-    let successor = |mut me: Kit, to: Option<&str>| {
-        me.drains(to).whatever();
-        let effects = me.step(Input::Drained);
-        match effects.messages()[..] {
-            [QuorumMessage::Resign(resign)] => resign.successor.as_ref().map(ToString::to_string),
-            _ => panic!("{effects:?}"),
-        }
-    };
-    assert_eq!(successor(me.clone(), None).as_deref(), Some(HIGH));
-    assert_eq!(successor(me.clone(), Some(LOW)).as_deref(), Some(LOW));
-    assert_eq!(
-        successor(me.clone(), Some(EYE)).as_deref(),
-        Some(HIGH),
-        "no voter"
-    );
-    let mut witness = me.clone();
-    let echo = witness.now;
-    witness
-        .hear(
-            HIGH,
-            Ack {
-                score: None,
-                ..ack(MINE, echo, 9)
-            },
-        )
-        .whatever();
-    assert_eq!(successor(witness, None).as_deref(), Some(LOW));
-    me.later(2 * H + 1);
-    assert_eq!(successor(me, Some(LOW)), None, "no voter was heard lately");
-}
-
-/// The later resignation overtakes the earlier one.
-#[test]
-fn an_earlier_resignation_hides_no_later_one() {
-    let mut me = Kit::following();
-    me.hear(HIGH, resign(OLD, None)).whatever();
-    me.hear(LOW, resign(OLD - 1, None)).whatever();
-    me.hear(HIGH, heartbeat(OLD, 9)).nothing_else_happened();
-}
-
 /// Scenario 68
 #[test]
 fn a_late_resignation_voids_no_newer_promise() {
@@ -58,9 +13,9 @@ fn a_late_resignation_voids_no_newer_promise() {
 
 #[test]
 fn a_resignation_of_another_agent_voids_no_promise() {
-    let mut me = Kit::following();
-    me.hear(LOW, resign(50, Some(ME))).nothing_else_happened();
-    me.hear(LOW, claim(51, 1))
+    Kit::following()
+        .after(LOW, resign(50, Some(ME)))
+        .hear(LOW, claim(51, 1))
         .refused(LOW, 51, OLD, P)
         .nothing_else_happened();
 }

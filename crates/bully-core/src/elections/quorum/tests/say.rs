@@ -1,14 +1,14 @@
 //! The messages of a quorum election, in the tests' short form.
 
-use super::*;
+use super::{
+    epochs::{ask, enlist, install, refusal, remove, seal, sealed},
+    *,
+};
 use crate::elections::{
-    message::{
-        AskChange, Candidate, ChangeAnswer, Enlist, Install, Recall, Recover, Recovered, Seal,
-        Sealed,
-    },
+    message::{Candidate, Recall, Recover, Recovered},
     quorum::leader::Leading,
 };
-use crate::protocol::{ChangeError, Decree, NewVoter, VoterChange};
+use crate::protocol::ChangeError;
 
 pub(super) fn leadership(name: &str, term: u64) -> Leadership {
     let (id, term) = (id(name), Term(term));
@@ -78,12 +78,10 @@ pub(super) fn grants(term: u64) -> ClaimReply {
 
 pub(super) fn refuses(term: u64, seen: u64, millis: u64) -> ClaimReply {
     ClaimReply {
-        term: Term(term),
         seen: Term(seen),
+        granted: false,
         retry: Duration::from_millis(millis).into(),
-        incarnation: Incarnation(1),
-        candidate: candidate(ME, 1),
-        ..ClaimReply::default()
+        ..grants(term)
     }
 }
 
@@ -235,45 +233,13 @@ pub(super) fn every_message(me: &Kit) -> Vec<QuorumMessage> {
 
 /// Returns the messages about a change to the list of the epoch 1.
 fn of_a_change(term: u64) -> Vec<QuorumMessage> {
-    let voter = |name: &str| NewVoter {
-        id: id(name),
-        contact: None,
-    };
-    let list = Decree {
-        epoch: 1,
-        voters: vec![voter(HIGH), voter(ME)],
-        vote_quorum: None,
-        lease_quorum: None,
-    };
-    let (first, term) = (Term(1 << 40), Term(term));
-    let (next, decree) = (Box::new(list.clone()), Box::new(list));
-    let change = Box::new(VoterChange::Remove(id(LOW)));
-    let outcome = Err(ChangeError::UnderWay);
     vec![
-        Seal { term, next }.into(),
-        Sealed {
-            term,
-            incarnation: Incarnation(1),
-        }
-        .into(),
-        Install {
-            term: first,
-            decree,
-        }
-        .into(),
-        Enlist { term }.into(),
-        AskChange {
-            term,
-            change: change.clone(),
-            is_unentitled: false,
-        }
-        .into(),
-        ChangeAnswer {
-            term,
-            change,
-            outcome,
-        }
-        .into(),
+        seal(term, &[HIGH, ME]).into(),
+        sealed(term).into(),
+        install(1, &[HIGH, ME]).into(),
+        enlist(term).into(),
+        ask(term, remove(LOW)).into(),
+        refusal(term, remove(LOW), ChangeError::UnderWay).into(),
     ]
 }
 

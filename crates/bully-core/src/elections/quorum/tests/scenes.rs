@@ -9,6 +9,8 @@ macro_rules! scenes {
     ($($name:ident),+ $(,)?) => { [$((stringify!($name), $name as Scene)),+] };
 }
 
+pub(super) use scenes;
+
 #[test]
 fn each_rule_holds_in_its_scene() {
     let scenes = scenes![

@@ -2,7 +2,6 @@
 
 use super::{epochs::*, *};
 use crate::elections::message::Seal;
-use crate::protocol::Decree;
 
 /// Otherwise the voter could be asked for the same term again, and vote for another agent.
 #[test]
@@ -34,14 +33,14 @@ fn sealing() -> Kit {
 fn a_seal_is_asked_for_again_after_a_heartbeat_and_nothing_else_is() {
     let mut me = sealing();
     for _ in 0..5 {
-        me.later(H);
-        me.fire(BullyTimer::Round)
+        me.later(H)
+            .fire(BullyTimer::Round)
             .asked(seal(MINE, &[ME, HIGH]))
             .set(BullyTimer::Round, H)
             .nothing_else_happened();
     }
-    me.later(H / 2);
-    me.fire(BullyTimer::Round)
+    me.later(H / 2)
+        .fire(BullyTimer::Round)
         .set(BullyTimer::Round, H - H / 2)
         .nothing_else_happened();
 }
@@ -65,11 +64,12 @@ fn a_seal_that_an_earlier_incarnation_wrote_is_said_when_the_record_names_this_o
         ..vote(OLD, HIGH, P)
     };
     let mut me = Kit::reborn(config(), MemberKind::Voter, Some(5), record.clone()).started();
+    let own = Some(me.machine.core.me.incarnation);
     me.hear(HIGH, seal(OLD, &[ME, HIGH]))
-        .next(&Effect::Persist(Vote {
-            incarnation: Some(me.machine.core.me.incarnation),
+        .wrote_record(&Vote {
+            incarnation: own,
             ..record
-        }))
+        })
         .sent(HIGH, sealed(OLD))
         .nothing_else_happened();
 }
@@ -77,49 +77,37 @@ fn a_seal_that_an_earlier_incarnation_wrote_is_said_when_the_record_names_this_o
 #[test]
 fn a_list_that_cannot_follow_is_not_sealed() {
     let mut me = Kit::following();
-    let of = |next: Decree| Seal {
-        term: Term(OLD),
-        next: Box::new(next),
-    };
-    let many: Vec<String> = (0..101).map(|n| format!("v{n:03}")).collect();
-    let many: Vec<&str> = many.iter().map(String::as_str).collect();
+    let mut many = decree(1, &[]);
+    many.voters = (0..101).map(|n| voter(&format!("v{n:03}"))).collect();
     for next in [
         decree(0, &[ME, HIGH]),
         decree(2, &[ME, HIGH]),
         decree(1, &[]),
-        decree(1, &many),
+        many,
     ] {
-        me.hear(HIGH, of(next)).nothing_else_happened();
+        let (term, next) = (Term(OLD), Box::new(next));
+        me.hear(HIGH, Seal { term, next }).nothing_else_happened();
     }
     me.hear(HIGH, seal(OLD - 1, &[ME, HIGH]))
         .sent(HIGH, nack_of(OLD - 1, OLD))
         .nothing_else_happened();
 }
 
-/// Returns a leader of [`MINE`] that raises its term above [`MINE`] + 5.
-fn raising() -> Kit {
-    Kit::heard().after(HIGH, nack(MINE + 5))
-}
-
+/// A leader raises its term above a voter's term, and a vote for it reports a seal.
 #[test]
-fn a_seal_above_its_term_that_a_bump_finds_ends_the_leadership() {
-    let mut me = raising();
-    me.hear(LOW, reports(&grants(MINE + 6), MINE + 3, &[ME, LOW]))
-        .lost(MINE, LostReason::VotersChange)
-        .whatever();
+fn a_seal_above_its_term_that_a_bump_finds_ends_the_leadership_and_an_older_seal_is_void() {
+    let after_a_seal = |term| {
+        let me = Kit::heard().after(HIGH, nack(MINE + 5));
+        me.after(LOW, reports(&grants(MINE + 6), term, &[ME, LOW]))
+    };
+    for term in [MINE - 1, MINE] {
+        let leading = after_a_seal(term).view().leading;
+        assert_eq!(leading, Some(Term(MINE + 6)), "{term}");
+    }
+    let mut me = after_a_seal(MINE + 3);
+    assert_eq!(me.view().leading, None);
     let voters = record(&me).voters.clone();
     assert_eq!(voters, Some(Box::new(seals(MINE + 6, &[ME, LOW]))));
-    assert!(matches!(me.machine.state, State::Sealing(_)));
     me.hear(HIGH, sealed(MINE + 6)).whatever();
     assert_eq!(record(&me).installed(), Some(&decree(1, &[ME, LOW])));
-}
-
-#[test]
-fn a_seal_up_to_its_term_that_a_bump_finds_is_void() {
-    for term in [MINE - 1, MINE] {
-        let mut me = raising();
-        me.hear(LOW, reports(&grants(MINE + 6), term, &[ME, LOW]))
-            .whatever();
-        assert_eq!(me.view().leading, Some(Term(MINE + 6)), "{term}");
-    }
 }

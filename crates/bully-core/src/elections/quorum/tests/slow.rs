@@ -49,30 +49,3 @@ fn the_median_of_ten_writes_counts_and_one_in_time_counts_as_none() {
     write(&mut me, 6, E);
     assert!(!is_slow(&me));
 }
-
-#[test]
-fn an_agent_that_would_take_over_or_is_slow_measures_its_disk() {
-    let probes = |me: &Kit| me.machine.prospects().probes;
-    assert!(!probes(&Kit::following()), "its leader ranks above it");
-    assert!(probes(&Kit::following_low()));
-    assert!(probes(&slow(Kit::following())) && probes(&slow(Kit::leading())));
-    assert!(!probes(&Kit::leading()) && !probes(&Kit::vacant()));
-}
-
-#[test]
-fn a_slow_voter_waits_as_long_as_all_together_and_says_that_it_is_slow() {
-    let mut me = slow(Kit::following_low());
-    let said = Ack {
-        slow: true,
-        ..ack(OLD, SAID, 5)
-    };
-    me.hear(LOW, heartbeat(OLD, 1))
-        .set(BullyTimer::Election, P)
-        .sent(LOW, said)
-        .nothing_else_happened();
-    me.later(P)
-        .fire(BullyTimer::Election)
-        .has_no_leader(OLD)
-        .set(BullyTimer::Election, 4 * S) // HIGH ranks above it, and there are three voters
-        .nothing_else_happened();
-}

@@ -20,19 +20,24 @@ fn wants(term: u64) -> Elect {
     }
 }
 
-/// Returns a leader that has heard HIGH for `millis`.
-fn heard(millis: u64) -> Kit {
-    heard_by(config(), millis)
+/// Returns a leader that has heard HIGH for a grace period.
+fn heard() -> Kit {
+    heard_by(config())
 }
 
-fn heard_by(config: QuorumConfig, millis: u64) -> Kit {
+fn heard_by(config: QuorumConfig) -> Kit {
     let mut me = Kit::leading_by(config);
     me.acked(HIGH, 9).whatever();
+    hears_both(&mut me, AFTER);
+    me
+}
+
+/// Both other voters acknowledge the leader for this number of milliseconds.
+fn hears_both(me: &mut Kit, millis: u64) {
     for _ in 0..millis / H {
         me.later(H).acked(HIGH, 9).whatever();
         me.acked(LOW, 1).whatever();
     }
-    me
 }
 
 #[test]
@@ -72,7 +77,7 @@ fn a_gap_before_another_score_begins_the_grace_period_anew() {
 #[test]
 fn a_gap_in_acknowledgements_begins_the_grace_period_anew() {
     let gap = |millis: u64| {
-        let mut me = heard(AFTER);
+        let mut me = heard();
         let rest = (0..millis / H).map(|_| H).chain([millis % H]);
         for pause in rest {
             me.later(pause).acked(LOW, 1).whatever(); // LOW keeps the lease alive
@@ -88,30 +93,6 @@ fn a_gap_in_acknowledgements_begins_the_grace_period_anew() {
     me.hear(HIGH, wants(MINE))
         .sent(HIGH, alive(1, MINE, AFTER))
         .nothing_else_happened();
-}
-
-/// A timer may fire early. The question stays open until its round has ended.
-#[test]
-fn a_question_to_take_over_is_open_for_a_round() {
-    let asked = || steady().after(LOW, heartbeat(OLD, 1));
-    let is_open = |mut me: Kit| {
-        me.hear(HIGH, yields(1)).nothing_else_happened();
-        let effects = me.hear(LOW, yields(1));
-        effects.messages() == [&Takeover { term: Term(OLD) }.into()]
-    };
-    let mut me = asked();
-    me.later(E - 1)
-        .fire(BullyTimer::Round)
-        .set(BullyTimer::Round, 1)
-        .nothing_else_happened();
-    assert!(is_open(me.clone()));
-    me.later(1).fire(BullyTimer::Round).nothing_else_happened();
-    assert!(!is_open(me));
-    let mut late = asked();
-    late.later(E + 3)
-        .fire(BullyTimer::Round)
-        .nothing_else_happened();
-    assert!(!is_open(late));
 }
 
 /// `ask-before-takeover`: the other voters gave their consent to an earlier question, at another moment.
@@ -194,43 +175,30 @@ fn a_slow_or_late_better_voter_is_not_the_successor_of_an_asker() {
 
 #[test]
 fn a_leader_yields_only_to_a_better_agent_that_is_heard_in_its_own_term() {
-    let takeover = Takeover { term: Term(MINE) };
-    let mut me = heard(AFTER);
-    me.hear(LOW, takeover.clone()).nothing_else_happened();
-    me.hear(HIGH, Takeover { term: Term(OLD) })
-        .nothing_else_happened();
-    me.later(2 * H + 1)
-        .hear(HIGH, takeover.clone())
-        .nothing_else_happened();
-    let mut me = heard(AFTER);
-    me.set_score(10).whatever();
-    me.hear(HIGH, takeover.clone()).nothing_else_happened();
-    let mut me = heard(AFTER);
-    me.step_down(LOW).whatever();
-    me.hear(HIGH, takeover).nothing_else_happened();
+    let takeover = || Takeover { term: Term(MINE) };
+    let (mut silent, mut better, mut leaving) = (heard(), heard(), heard());
+    silent.later(2 * H + 1);
+    better.set_score(10).whatever();
+    leaving.step_down(LOW).whatever();
+    for (mut me, from, said) in [
+        (heard(), LOW, takeover()),
+        (heard(), HIGH, Takeover { term: Term(OLD) }),
+        (silent, HIGH, takeover()),
+        (better, HIGH, takeover()),
+        (leaving, HIGH, takeover()),
+    ] {
+        me.hear(from, said).nothing_else_happened();
+    }
 }
 
 #[test]
 fn a_margin_keeps_a_leader_that_is_hardly_worse() {
-    let voters = QuorumConfig::new([LOW, ME, HIGH].map(id));
-    let takeover = Takeover { term: Term(MINE) };
-    let mut me = heard_by(
-        valid(QuorumConfig {
-            margin: Some(5.into()),
-            ..voters.clone()
-        }),
-        AFTER,
-    );
-    me.hear(HIGH, takeover.clone()).nothing_else_happened();
-    let mut me = heard_by(
-        valid(QuorumConfig {
-            margin: Some(4.into()),
-            ..voters
-        }),
-        AFTER,
-    );
-    let effects = me.hear(HIGH, takeover);
-    me.prepared(effects).drained(MINE, Some(HIGH)).whatever();
+    for (margin, drains) in [(5, false), (4, true)] {
+        let margin = Some(margin.into());
+        let mut me = heard_by(QuorumConfig { margin, ..config() });
+        let takes_over = me.hear(HIGH, Takeover { term: Term(MINE) });
+        assert_eq!(takes_over.speaks(), drains, "it asks for votes ahead");
+    }
 }
 
 /// `wait-longer-for-flapping`, scenario 57
@@ -241,31 +209,15 @@ fn an_agent_that_keeps_losing_the_leadership_waits_longer() {
     me.hear(HIGH, heartbeat(MINE - 1, 9)).whatever();
     me.later(P).fire(BullyTimer::Election).whatever();
     me.fire(BullyTimer::Election).whatever();
-    let me = me.after(LOW, yields(1)).after(LOW, grants(MINE));
-    let mut me = me;
-    me.acked(LOW, 1).notified_later();
+    let mut me = me.after(LOW, yields(1)).after(LOW, grants(MINE));
+    me.acked(LOW, 1).whatever();
     me.acked(HIGH, 9).whatever();
-    for _ in 0..AFTER / H {
-        me.later(H).acked(HIGH, 9).whatever();
-        me.acked(LOW, 1).whatever();
-    }
+    hears_both(&mut me, AFTER);
     me.hear(HIGH, wants(MINE))
         .sent(HIGH, alive(1, MINE, AFTER))
         .nothing_else_happened();
-    let forgiven = AFTER * 16;
-    for _ in 0..forgiven / H {
-        me.later(H).acked(HIGH, 9).whatever();
-        me.acked(LOW, 1).whatever();
-    }
+    hears_both(&mut me, AFTER * 16);
     me.hear(HIGH, wants(MINE))
         .sent(HIGH, yields_at(1, MINE))
         .nothing_else_happened();
-}
-
-impl StepEffects {
-    #[track_caller]
-    fn notified_later(self) {
-        let acquired = Effect::Notify(Event::Acquired { term: Term(MINE) });
-        assert!(self.0.contains(&acquired), "{self:?}");
-    }
 }

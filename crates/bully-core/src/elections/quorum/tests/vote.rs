@@ -1,6 +1,16 @@
-//! `Claim` and `ClaimReply`: one vote per voter and term.
+//! `Claim` and `ClaimReply`: one vote per voter and term. Also the quarantine after a start.
 
 use super::*;
+
+#[test]
+fn a_majority_is_more_than_half() {
+    for (voters, majority) in [(1, 1), (2, 2), (3, 2), (4, 3), (5, 3)] {
+        let names = (0..voters).map(|number| id(&format!("v{number}")));
+        let config = QuorumConfig::new(names);
+        let quorums = (config.vote_quorum(), config.lease_quorum());
+        assert_eq!(quorums, (majority, majority));
+    }
+}
 
 /// `VoteOnce`, scenario 73: of two agents that claim the same term, at most one is elected.
 #[test]
@@ -31,38 +41,17 @@ fn a_released_promise_binds_no_voter() {
     assert_eq!(me.machine.core.voter.promise, None);
 }
 
-/// A later incarnation of the holder asks. The promise to the former incarnation is still valid.
+/// `abstain-after-restart`, scenario 59
 #[test]
-fn a_new_incarnation_waits_for_the_promise_to_the_old_one() {
-    let mut me = Kit::following();
-    me.begins(HIGH, 2).has_no_leader(OLD).whatever();
-    assert!(!me.hear_incarnation(HIGH, 2, claim(9, 9)).writes());
-    me.hear(LOW, claim(10, 1))
-        .refused(LOW, 10, OLD, P)
+fn a_voter_that_may_have_promised_something_abstains() {
+    let mut me = Kit::reborn(config(), MemberKind::Voter, Some(5), vote(OLD, LOW, P));
+    me.begin()
+        .set(BullyTimer::Election, P + S)
         .nothing_else_happened();
-    me.later(P);
-    assert!(me.hear_incarnation(HIGH, 2, claim(11, 9)).writes());
-}
-
-#[test]
-fn a_record_says_what_was_promised_and_has_room() {
-    let vote = Vote {
-        term: Term(7),
-        voted_for: Some(candidate("api-2", 5)),
-        promise: crate::elections::message::Micros(300_000),
-        ..Vote::default()
-    };
-    let text = serde_json::to_string(&vote).unwrap();
-    assert_eq!(
-        text,
-        r#"{"term":7,"voted_for":{"id":"api-2","incarnation":5},"promise":300000,"incarnation":null,"others":{},"voters":null}"#
-    );
-    assert_eq!(serde_json::from_str::<Vote>(&text).unwrap(), vote);
-    for (reserved, other) in [("voters", "7"), ("voters", "[]")] {
-        let other = text.replace(
-            &format!("\"{reserved}\":null"),
-            &format!("\"{reserved}\":{other}"),
-        );
-        assert!(serde_json::from_str::<Vote>(&other).is_err(), "{other}");
-    }
+    let effects = me.later(P - 1).hear(LOW, elect(9, 1));
+    assert_eq!(effects.messages(), [&alive(1, 9, 1).into()]);
+    me.hear(LOW, claim(9, 1))
+        .refused(LOW, 9, OLD, 1)
+        .nothing_else_happened();
+    me.later(1).hear(LOW, claim(9, 1)).wrote(9, LOW).whatever();
 }

@@ -26,30 +26,17 @@ fn apart(voter: &str, is_ahead: bool, millis: u64) -> ClockGap {
     }
 }
 
-/// Returns the term up to which the agent votes no more, after LOW has named a clock that differs by `apart`
-/// milliseconds.
-fn floor(config: QuorumConfig, apart: i64) -> u64 {
+/// LOW recovers too, and its clock is an hour behind.
+pub(super) fn where_the_clock_decides_it_is_the_lowest_one_and_ten_seconds(
+    config: QuorumConfig,
+) -> bool {
     let mut me = asking(config);
-    let clock = (BEGINS + ASKS).saturating_add_signed(apart);
+    let clock = BEGINS + ASKS - HOUR;
     me.hear(LOW, says(clock, &recovers(1, 0))).whatever();
     me.later(ABSTAINS - ASKS)
         .fire(BullyTimer::Recover)
         .whatever();
-    assert!(me.machine.core.binds());
-    me.durable().0
-}
-
-#[test]
-fn where_the_clock_decides_the_lowest_one_and_ten_seconds_are_enough() {
-    let own = BEGINS + ABSTAINS - 1;
-    assert_eq!(floor(forgetful(), 0), own);
-    assert_eq!(floor(forgetful(), i64::try_from(HOUR).unwrap()), own);
-    assert_eq!(floor(forgetful(), -10_000), own);
-    assert_eq!(floor(forgetful(), -11_000), own - 1_000);
-    assert_eq!(floor(forgetful(), -3_600_000), own - HOUR + APART);
-    // An answer with a false clock cannot lower the term further.
-    let shortly = ABSTAINS - ASKS;
-    assert_eq!(floor(forgetful(), i64::MIN), APART + shortly - 1);
+    me.durable().0 == BEGINS + ABSTAINS - 1 - HOUR + APART
 }
 
 /// Returns an agent that waits for consent to its claim, and the number of its round.
@@ -73,27 +60,9 @@ fn the_term_after_those_seen_is_claimed_whatever_the_clocks_say() {
     assert_eq!(claim.term, Term(seen + 1));
 }
 
-/// The answer may have waited in a mailbox for an hour.
-#[test]
-fn a_clock_that_is_said_too_late_is_not_compared() {
-    let mut me = asking(forgetful());
-    me.later(2 * E);
-    me.hear(LOW, says(BEGINS - HOUR, &remembers(1, OLD)))
-        .whatever();
-    assert_eq!(gap(&me), None);
-    me.fire(BullyTimer::Recover).whatever();
-    me.hear(LOW, says(BEGINS - HOUR, &recovers(1, OLD)))
-        .whatever();
-    assert_eq!(gap(&me), None, "an answer to an earlier round");
-}
-
-#[test]
-fn a_claim_by_a_clock_far_ahead_is_refused_with_the_own_clock() {
-    assert!(refuses_by_clock(forgetful()));
-}
-
-/// Returns whether the refusal names this voter's clock.
-fn refuses_by_clock(config: QuorumConfig) -> bool {
+pub(super) fn a_claim_by_a_clock_far_ahead_is_refused_with_the_own_clock(
+    config: QuorumConfig,
+) -> bool {
     let mut me = recovered(config, OLD);
     let now = BEGINS + ABSTAINS;
     let effects = me.hear_incarnation(LOW, 4, claim(now + APART + 1, 1));
@@ -102,7 +71,6 @@ fn refuses_by_clock(config: QuorumConfig) -> bool {
         [QuorumMessage::ClaimReply(reply)] if !reply.granted && reply.clock == Some(Term(now))
     );
     assert!(!effects.writes());
-    drop(effects);
     assert_eq!(me.machine.core.voter.seen, Term(OLD), "no term is learned");
     refuses
 }
@@ -148,22 +116,16 @@ fn the_clock_that_is_furthest_away_is_named_until_its_voter_restarts_or_says_ano
     me.hear(HIGH, says(now - 2 * HOUR, &recovers(1, OLD)))
         .whatever();
     assert_eq!(gap(&me), Some(apart(HIGH, false, 2 * HOUR)));
-    let question = Recover {
-        round: round(1),
+    let of = |incarnation| Recover {
+        round: Round {
+            incarnation: Incarnation(incarnation),
+            counter: 1,
+        },
         ..Recover::default()
     };
-    me.hear(HIGH, question.clone()).whatever();
-    assert_eq!(
-        gap(&me),
-        Some(apart(HIGH, false, 2 * HOUR)),
-        "the incarnation that named this clock"
-    );
-    let round = Round {
-        incarnation: Incarnation(2),
-        ..question.round
-    };
-    me.hear_incarnation(HIGH, 2, Recover { round, ..question })
-        .whatever();
+    me.hear(HIGH, of(1)).whatever(); // it named this clock
+    assert_eq!(gap(&me), Some(apart(HIGH, false, 2 * HOUR)));
+    me.hear_incarnation(HIGH, 2, of(2)).whatever();
     assert_eq!(gap(&me), Some(apart(LOW, true, HOUR)));
     me.hear(LOW, says(now + APART, &remembers(1, OLD)))
         .whatever();

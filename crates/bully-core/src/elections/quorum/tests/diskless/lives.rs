@@ -34,98 +34,52 @@ fn is_elected(me: &Kit) -> bool {
     matches!(me.machine.state, State::Leading(_))
 }
 
-#[test]
-fn a_vote_for_another_incarnation_does_not_count() {
-    assert!(!is_elected_by_another_vote(forgetful()));
-}
-
-fn is_elected_by_another_vote(config: QuorumConfig) -> bool {
-    let (me, term) = claiming(config);
-    let mut other = me.clone();
-    other.hear(LOW, vote_for(0, term)).whatever();
-    let mut mine = me;
-    mine.hear(LOW, vote_for(1, term)).whatever();
-    assert!(is_elected(&mine));
-    is_elected(&other)
+pub(super) fn a_vote_for_another_incarnation_does_not_count(config: QuorumConfig) -> bool {
+    let (mut me, term) = claiming(config);
+    me.hear(LOW, vote_for(0, term)).whatever();
+    let by_another = is_elected(&me);
+    me.hear(LOW, vote_for(1, term)).whatever();
+    !by_another && is_elected(&me)
 }
 
 /// The voter may have restarted since, and have abstained for as long as votes count.
-#[test]
-fn a_vote_that_comes_too_late_does_not_count() {
-    assert!(!is_elected_late(forgetful()));
-    let (mut me, term) = claiming(forgetful());
-    let effects = me.later(E).fire(BullyTimer::Round);
-    assert_eq!(
-        claimed(&effects),
-        None,
-        "the next round is for another term"
-    );
-    me.hear(LOW, vote_for(1, term)).nothing_else_happened();
-    assert!(!is_elected(&me));
-}
-
-fn is_elected_late(config: QuorumConfig) -> bool {
+pub(super) fn a_vote_that_comes_too_late_does_not_count(config: QuorumConfig) -> bool {
     let (mut me, term) = claiming(config);
     me.later(E).hear(LOW, vote_for(1, term)).whatever(); // its timer is late
-    is_elected(&me)
+    !is_elected(&me)
 }
 
 /// The acknowledgement has a time of another boot's clock, which might extend a lease by hours.
-#[test]
-fn an_acknowledgement_of_another_incarnation_does_not_count() {
-    assert!(!leads_by_another_acknowledgement(forgetful()));
-}
-
-fn leads_by_another_acknowledgement(config: QuorumConfig) -> bool {
+pub(super) fn an_acknowledgement_of_another_incarnation_does_not_count(
+    config: QuorumConfig,
+) -> bool {
     let (mut me, term) = claiming(config);
     me.hear(LOW, vote_for(1, term)).whatever();
     me.hear(LOW, ack_of(0, term, me.now)).whatever();
-    let leads = me.view().leading.is_some();
+    let by_another = me.view().leading.is_some();
     me.hear(LOW, ack_of(1, term, me.now)).whatever();
-    assert_eq!(me.view().leading, Some(Term(term)));
-    leads
+    !by_another && me.view().leading.is_some()
 }
 
 /// A former incarnation of HIGH resigns in a higher term. The resignation arrives late, while the next incarnation of
 /// HIGH leads.
-#[test]
-fn a_resignation_of_another_incarnation_voids_nothing() {
-    assert!(!voids_by_another_resignation(forgetful()));
-}
-
-fn voids_by_another_resignation(config: QuorumConfig) -> bool {
+pub(super) fn a_resignation_of_another_incarnation_voids_nothing(config: QuorumConfig) -> bool {
     let mut me = recovered(config, OLD);
     me.hear_incarnation(HIGH, 2, heartbeat(OLD, 9)).whatever();
     me.hear_incarnation(HIGH, 1, resign(BEGINS, None))
         .whatever();
-    let voids = granted(&me.hear(LOW, claim(BEGINS + 1, 1)));
-    let effects = me.hear_incarnation(HIGH, 2, heartbeat(OLD, 9));
-    assert_eq!(acknowledged(&effects), !voids);
-    voids
+    let votes = granted(&me.hear(LOW, claim(BEGINS + 1, 1)));
+    !votes && acknowledged(&me.hear_incarnation(HIGH, 2, heartbeat(OLD, 9)))
 }
 
-/// A voter receives a late announcement of a forgotten election. Its term is higher than the term of the present
-/// leader.
-#[test]
-fn a_higher_term_does_not_free_a_voter_from_its_promise() {
-    assert_eq!(follows_a_stranger(forgetful()), [false, false]);
-}
-
-/// Returns whether the voter acknowledges LOW, and whether it acknowledges the former incarnation of its leader.
-fn follows_a_stranger(config: QuorumConfig) -> [bool; 2] {
+/// A voter receives a late announcement of a forgotten election, from LOW or from the former incarnation of its leader.
+/// Its term is higher than the term of the leader.
+pub(super) fn a_higher_term_does_not_free_a_voter_from_its_promise(config: QuorumConfig) -> bool {
     let mut me = recovered(config, OLD);
     me.hear_incarnation(HIGH, 2, heartbeat(OLD, 9)).whatever();
-    let follows = [(LOW, 1), (HIGH, 1)].map(|(from, incarnation)| {
-        let mut me = me.clone();
-        let effects = me.hear_incarnation(from, incarnation, elected(BEGINS, 1));
-        acknowledged(&effects)
-    });
-    me.later(P);
-    assert!(
-        acknowledged(&me.hear(LOW, elected(BEGINS, 1))),
-        "it is free"
-    );
-    follows
+    let follows = |name: &str| acknowledged(&me.clone().hear(name, elected(BEGINS, 1)));
+    let is_bound = !follows(LOW) && !follows(HIGH);
+    is_bound && acknowledged(&me.later(P).hear(LOW, elected(BEGINS, 1)))
 }
 
 /// A vote for a leader's claim of a higher term expires too. The leader then claims again.

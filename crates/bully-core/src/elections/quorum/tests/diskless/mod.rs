@@ -6,7 +6,15 @@ mod observers;
 mod recovery;
 mod terms;
 
-use super::*;
+use clocks::*;
+use lives::*;
+use recovery::*;
+use terms::*;
+
+use super::{
+    scenes::{Scene, scenes},
+    *,
+};
 use crate::elections::{
     message::{Recover, Recovered},
     quorum::diskless::Diskless,
@@ -33,19 +41,36 @@ fn forgetful() -> QuorumConfig {
     config
 }
 
-fn voters(names: &[&str]) -> QuorumConfig {
+/// Returns the same configuration with these voters.
+fn among(names: &[&str], config: QuorumConfig) -> QuorumConfig {
     valid(QuorumConfig {
         voters: names.iter().copied().map(id).collect(),
-        ..forgetful()
+        ..config
     })
 }
 
-fn four() -> QuorumConfig {
-    voters(&[LOW, ME, HIGH, "v4"])
-}
-
-fn five() -> QuorumConfig {
-    voters(&[LOW, ME, HIGH, "v4", "v5"])
+#[test]
+fn each_rule_of_voters_without_a_disk_holds_in_its_scene() {
+    let scenes = scenes![
+        where_the_clock_decides_it_is_the_lowest_one_and_ten_seconds,
+        a_claim_by_a_clock_far_ahead_is_refused_with_the_own_clock,
+        a_vote_for_another_incarnation_does_not_count,
+        a_vote_that_comes_too_late_does_not_count,
+        an_acknowledgement_of_another_incarnation_does_not_count,
+        a_resignation_of_another_incarnation_voids_nothing,
+        a_higher_term_does_not_free_a_voter_from_its_promise,
+        no_vote_is_given_before_the_own_promise_is_over,
+        one_memory_of_four_is_not_enough,
+        silence_is_no_answer,
+        without_an_answer_no_vote_is_given,
+        a_voter_that_continued_by_the_clock_still_counts_for_the_voters_that_forgot_with_it,
+        answers_from_before_the_claims_were_over_count_for_nothing,
+        a_claim_names_the_term_of_the_clock,
+        no_vote_is_given_and_nothing_is_learned_far_ahead_of_the_own_clock,
+    ];
+    for (name, holds) in scenes {
+        assert!(holds(forgetful()), "{name}");
+    }
 }
 
 fn remembers(counter: u64, term: u64) -> Recovered {
