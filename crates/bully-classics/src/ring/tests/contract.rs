@@ -20,13 +20,13 @@ pub(super) fn may_be_sent(ring: &Ring, to: &To, message: &RingMessage) {
         let has_ended = member.presence == bully_core::protocol::Presence::Down;
         assert!(!has_ended, "{message} to {id}, which has ended");
         let is_skipped = ring.core.is_skipped(member);
-        // `HopAck` and `Answer` go to the sender of a message, which the snapshot may suspect.
-        let may_be_skipped = matches!(
+        // Another message is a probe, or goes to the sender of a message, which the snapshot may suspect.
+        let goes_round = matches!(
             message,
-            RingMessage::Probe(_) | RingMessage::HopAck(_) | RingMessage::Answer(_)
+            RingMessage::Collect(_) | RingMessage::Nominate(_) | RingMessage::Coordinator(_)
         );
         assert!(
-            may_be_skipped || !is_skipped,
+            !(goes_round && is_skipped),
             "{message} to {id}, which is skipped"
         );
     };

@@ -1,4 +1,4 @@
-//! `Elect`: a voter always answers it. Also a late `Yield`.
+//! `Elect`: a voter always answers it. Also a late `Yield`, and a repeated `Elected`.
 
 use super::*;
 
@@ -17,6 +17,29 @@ fn a_repeated_question_is_answered_and_changes_no_more_than_the_first() {
             }
         }
     }
+}
+
+#[test]
+fn a_repeated_announcement_changes_nothing_at_an_agent_that_follows() {
+    let mut followed = 0;
+    for (name, kit) in Kit::roles() {
+        for (from, score) in [(LOW, 1), (HIGH, 9)] {
+            for term in [OLD, MINE, MINE + 1] {
+                let mut me = kit.clone();
+                me.hear(from, elected(term, score)).whatever();
+                let first = me.machine.clone();
+                let leader = first.state.as_ref().and_then(State::followed);
+                if leader.is_some_and(|followed| followed.leader.id == id(from)) {
+                    let again = me.hear(from, elected(term, score));
+                    assert_eq!(me.machine, first, "{name}, {from}, {term}");
+                    assert!(again.events().is_empty(), "{name}, {from}, {term}");
+                    assert!(again.messages().is_empty(), "{name}, {from}, {term}");
+                    followed += 1;
+                }
+            }
+        }
+    }
+    assert!(followed > 20, "{followed}");
 }
 
 fn answers_mine(term: u64) -> Elected {
