@@ -26,6 +26,8 @@ fn a_word_of_a_suspect_or_its_next_incarnation_ends_the_suspicion() {
         let mut kit = suspecting(Kit::following());
         ends(&mut kit).whatever();
         assert_eq!(kit.suspects(), [""; 0]);
+        let merges = matches!(kit.machine.campaign, Campaign::Scheduled { .. });
+        assert!(!merges, "no other group was found");
         let probes = kit.later(PROBE).fire(RingTimer::Probe);
         assert!(!probes.speaks(), "it is asked no more");
     }

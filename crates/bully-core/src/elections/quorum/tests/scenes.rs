@@ -28,7 +28,6 @@ fn each_rule_holds_in_its_scene() {
         an_agent_that_knows_a_list_tells_it_after_its_restart,
         another_incarnation_is_refused,
         a_late_voter_abstains,
-        only_all_voters_excuse_a_late_voter,
         an_incarnation_that_was_denied_is_not_heard,
         another_store_is_not_heard,
         the_incarnation_is_written_before_the_first_ack,
