@@ -181,14 +181,14 @@ pub enum ChangeError {
         /// Largest number of voters in a list.
         most: u32,
     },
-    /// A record has too little room for the names and contacts of the new list.
+    /// The name or the address of a contact is too long, or a record has too little room for the new list.
     #[error(
-        "the names and contacts of the voters take {len} bytes, and the limit is {most}: shorten them"
+        "the contact, or the list of all voters, has {len} bytes, and the limit is {most}: shorten it"
     )]
     TooLong {
-        /// Size of the list in bytes.
+        /// Length of the name or of the address, or size of the list, in bytes.
         len: u32,
-        /// Largest size of a list in bytes.
+        /// The limit for it, in bytes.
         most: u32,
     },
     /// The present epoch has the largest possible number.

@@ -57,14 +57,14 @@ impl QuorumConfig {
         if decree.epoch > LAST_EPOCH {
             return Err(ChangeError::NoEpoch { epoch: self.epoch });
         }
-        let len: usize = decree.voters.iter().map(bytes).sum();
-        let is_long = |voter: &NewVoter| {
-            let contact = voter.contact.as_ref();
-            contact.is_some_and(|c| c.node.len().max(c.address.len()) > LONGEST_CONTACT)
-        };
-        if len > MOST_BYTES || decree.voters.iter().any(is_long) {
-            let (len, most) = (count(len), count(MOST_BYTES));
-            return Err(ChangeError::TooLong { len, most });
+        let contacts = decree.voters.iter().filter_map(|v| v.contact.as_ref());
+        let longest = contacts.map(|c| c.node.len().max(c.address.len())).max();
+        let list = decree.voters.iter().map(bytes).sum();
+        for (len, most) in [(longest.unwrap_or(0), LONGEST_CONTACT), (list, MOST_BYTES)] {
+            if len > most {
+                let (len, most) = (count(len), count(most));
+                return Err(ChangeError::TooLong { len, most });
+            }
         }
         let next = self.of(decree);
         next.check().map_err(|_| ChangeError::Quorums { voters })

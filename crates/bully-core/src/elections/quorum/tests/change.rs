@@ -2,7 +2,7 @@
 
 use super::{epochs::*, *};
 use crate::elections::message::AskChange;
-use crate::protocol::{ChangeError, Changed, Contact, NewVoter, Storage, VoterChange};
+use crate::protocol::{ChangeError, Changed, Contact, Decree, NewVoter, Storage, VoterChange};
 
 /// Returns the only voter of a group, which leads. The quorums are this number, if it is given.
 fn alone(quorum: Option<usize>) -> Kit {
@@ -67,14 +67,36 @@ fn a_leader_refuses_a_change_with_its_reason() {
     }
 }
 
-/// The limit counts the bytes in the record, which may be more than the bytes in memory.
 #[test]
-fn contacts_that_no_record_has_room_for_are_refused() {
+fn a_contact_that_is_too_long_is_refused_with_its_length_and_limit() {
     for (len, fits) in [(256, true), (257, false)] {
         let effects = Kit::heard().after(EYE, enlist(MINE)).change(add_far(len));
-        let is_refused = effects.lines()[0].contains("shorten them");
+        let is_refused = effects.lines()[0].contains("has 257 bytes, and the limit is 256");
         assert_eq!(is_refused, !fits, "{effects:?}");
     }
+}
+
+/// The limit counts the bytes in the record, which may be more than the bytes in memory.
+#[test]
+fn a_list_that_no_record_has_room_for_is_refused() {
+    let list = |letter: &str| Decree {
+        epoch: 1,
+        voters: (0..60)
+            .map(|n| NewVoter {
+                id: id(&format!("v{n:02}")),
+                contact: Some(Contact {
+                    node: letter.repeat(200),
+                    address: String::new(),
+                }),
+            })
+            .collect(),
+        vote_quorum: None,
+        lease_quorum: None,
+    };
+    let check = |letter| QuorumConfig::new([ME, LOW].map(id)).check_decree(&list(letter));
+    assert_eq!(check("n"), Ok(()));
+    let refused = check("\u{1}").map_err(|e| e.to_string()).unwrap_err();
+    assert!(refused.contains("and the limit is 24000"), "{refused}");
 }
 
 #[test]
