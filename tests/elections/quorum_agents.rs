@@ -7,6 +7,7 @@ use actix::clock::sleep;
 use actix_bully::{
     Group,
     agent::{BullyAgent, BullyHandle, StartError},
+    clock::RuntimeClock,
     elections::quorum::QuorumConfig,
     protocol::{AgentId, Timings},
     store::MemoryStore,
@@ -38,14 +39,23 @@ fn start_one(name: &str, group: &Group) -> BullyHandle {
     agent.join(group).start().unwrap()
 }
 
-/// A process that loses its votes could vote twice in one term. In a closed group, all agents end with the process.
 #[test]
-fn a_volatile_store_is_refused_in_a_group_of_several_hosts() {
+fn a_voter_that_is_not_listed_or_may_break_its_promise_is_refused() {
     virtual_system().block_on(async {
         let group = group();
+        let stored = |name| builder(name).store(MemoryStore::new()).join(&group);
+        let sleeps = stored("a").clock(RuntimeClock::new()).start();
+        assert!(matches!(sleeps, Err(StartError::SleepyClock)));
+        let unlisted = stored("x").start();
+        let Err(StartError::Membership(MembershipError::NotListed { .. })) = unlisted else {
+            panic!("{unlisted:?}");
+        };
+        // A process that loses its votes could vote twice in one term. In a closed group, all agents end with it.
         group.set_closed(false);
-        let volatile = builder("a").store(MemoryStore::new()).join(&group).start();
-        assert!(matches!(volatile, Err(StartError::VolatileStore)));
+        assert!(matches!(
+            stored("a").start(),
+            Err(StartError::VolatileStore)
+        ));
         assert!(group.members().is_empty(), "a refusal changes nothing");
     });
 }

@@ -1,8 +1,8 @@
-//! Tests of the ring election in a simulated world: scenario 33, counts of messages and durations against their formulas,
-//! and the bound on a list that a peer sends.
+//! Tests of the ring election in a simulated world: scenarios 33 to 35, counts of messages and durations against their
+//! formulas, and the bound on a list that a peer sends.
 //!
-//! Members are `a`, `b`, … in the order of the ring. Every message takes the same time, and nothing fails, except in
-//! scenario 33. An election begins in a ring that has a leader, because no member then begins an election by itself.
+//! Members are `a`, `b`, … in the order of the ring. Every message takes the same time, and nothing fails, except in the
+//! scenarios. An election begins in a ring that has a leader, because no member then begins an election by itself.
 #![expect(
     clippy::panic,
     clippy::unwrap_used,
@@ -14,10 +14,10 @@ use std::{sync::Arc, time::Duration};
 
 use actix_bully::{
     elections::ring::{Ring, RingConfig},
-    protocol::{AgentId, Incarnation, Score, Term, Time},
+    protocol::{AgentId, Score, Term, Time},
     testkit::faults::Conditions,
 };
-use bully_classics::ring::{Entrant, MOST, RingElectionId, RingMessage};
+use bully_classics::ring::{Bounded, MOST};
 use bully_sim::{
     sim::{Detection, Participant, World},
     trace::{Trace, What},
@@ -276,37 +276,39 @@ fn lost_on(world: &World<Ring>, dead: &[&str], since: Time) -> usize {
     to_them.count()
 }
 
-fn election() -> RingElectionId {
-    RingElectionId {
-        term: Term(7),
-        score: Some(3.into()),
-        origin: "a".parse().unwrap(),
-        incarnation: Incarnation(2),
+/// The next member closes the list in place of the origin, so no other election begins.
+#[test]
+fn s34_the_origin_dies_while_its_token_circulates() {
+    for hops in 1..=4 {
+        let mut world = led_by(&[1, 2, 3, 4, 5]);
+        let (before, term) = (sent(&world, "collect"), world.view("a").unwrap().term);
+        world.campaign("c");
+        assert!(world.run_until(|w| sent(w, "collect") == before + hops, MS(5_000)));
+        world.crash("c");
+        let bound = config().worst_case_election(5, 1) + D * 2;
+        comes_to_lead_above(&mut world, term, "e", bound);
+        assert_eq!(world.agreed().unwrap().term, term.next().unwrap());
     }
 }
 
-fn entrant(name: &str) -> Entrant {
-    Entrant {
-        id: name.parse().unwrap(),
-        incarnation: Incarnation(1),
-        score: None,
-        defers: false,
-    }
+/// The nomination returns without having met the winner, so another election begins at once.
+#[test]
+fn s35_the_winner_dies_before_its_nomination() {
+    let mut world = led_by(&[1, 2, 3, 4, 5]);
+    let (before, term) = (sent(&world, "collect"), world.view("a").unwrap().term);
+    world.campaign("b");
+    // `e` enters the list, passes it on and dies.
+    assert!(world.run_until(|w| sent(w, "collect") == before + 4, MS(5_000)));
+    world.crash("e");
+    let bound = config().worst_case_election(5, 1) * 2;
+    comes_to_lead_above(&mut world, term, "d", bound);
 }
 
 #[test]
 fn a_list_beyond_its_bound_is_refused_when_it_is_read() {
-    let mut list: Vec<serde_json::Value> = Vec::new();
-    for number in 0..=MOST {
-        list.push(serde_json::to_value(entrant(&format!("n{number}"))).unwrap());
-    }
-    let read = |list: &[serde_json::Value]| {
-        let election = serde_json::to_value(election()).unwrap();
-        let text = serde_json::json!({ "collect": { "election": election, "entrants": list } });
-        serde_json::from_str::<RingMessage>(&text.to_string())
-    };
-    assert!(read(&list[..MOST]).is_ok());
-    let refused = read(&list).unwrap_err().to_string();
+    let read = |len| serde_json::from_value::<Bounded<u8>>(vec![0; len].into());
+    assert!(read(MOST).is_ok());
+    let refused = read(MOST + 1).unwrap_err().to_string();
     let bound = format!("a list of at most {MOST} items");
     assert!(refused.contains(&bound), "{refused}");
 }

@@ -6,7 +6,10 @@ use actix::System;
 
 use crate::config::{
     Config,
-    preflight::PreflightPart::{Clock, Stall, StoreReads, StoreWrites},
+    preflight::{
+        PreflightFinding::Measured,
+        PreflightPart::{Clock, Stall, StoreReads, StoreWrites},
+    },
 };
 
 /// Time in which each part is measured a few times.
@@ -27,6 +30,8 @@ fn a_lease_measures_its_store_and_leaves_its_lease_alone() {
     let parts: Vec<_> = found.checks.iter().map(|check| check.part).collect();
     assert_eq!(parts, [StoreReads, StoreWrites, Stall, Clock]);
     assert!(found.is_ok(), "{found:?}");
+    let mut checks = found.checks.iter();
+    assert!(checks.all(|check| matches!(check.found, Measured { .. })));
     let left = fs::read_dir(folder.path()).unwrap().count();
     assert_eq!(left, 0, "no key remains in the store");
 }

@@ -364,6 +364,8 @@ mod tests {
         assert_eq!(each(usize::MAX), MOST_SELDOM);
         let slow = Limits::builder().silence(Duration::from_secs(300));
         let slow = slow.ping_after(Duration::from_secs(60)).build().unwrap();
-        assert_eq!(Spans::new(&slow, 1).seldom, MOST_SELDOM);
+        let slow = Spans::new(&slow, 1);
+        assert_eq!(slow.seldom, MOST_SELDOM);
+        assert_eq!(slow.silence, Duration::from_secs(300));
     }
 }

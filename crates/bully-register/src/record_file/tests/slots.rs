@@ -110,6 +110,11 @@ fn a_slot_of_another_size_or_in_the_other_place_is_not_believed() {
     let bytes = slot(2, "of the second slot").encode(size());
     file[..bytes.len()].copy_from_slice(&bytes);
     assert!(Slot::newest(&file, size()).is_err());
+    // A file that is cut is not believed, although a slot is whole.
+    let whole = self::file(&[&slot(5, "one"), &slot(6, "other")]);
+    for len in [0, 8192, whole.len() - 1] {
+        assert!(Slot::newest(&whole[..len], size()).is_err(), "{len}");
+    }
 }
 
 #[test]

@@ -225,6 +225,7 @@ fn no_more_waits_than_goes_out_in_time() {
         (slow.frame(4 << 10), 10_321),
         (slow.frame(16 << 10), 17 << 10),
         (Limits::builder(), 1 << 20),
+        (Limits::builder().queue(64 << 10), 64 << 10),
     ];
     for (limits, most) in expected {
         play(async {

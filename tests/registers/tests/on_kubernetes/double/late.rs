@@ -1,5 +1,6 @@
-//! A write that is done late.
+//! A write that is done late, and writes of an entry that is gone.
 
+use actix_bully::register::Swap;
 use actix_bully_register_tests::{assert_away, assert_unknown};
 use tokio::time::timeout;
 
@@ -28,4 +29,21 @@ fn a_frozen_server_leaves_a_write_unknown_and_is_asked_again_on_a_new_connection
     let late = works(&register, &holder).expect("it is there");
     assert_eq!(late.value, b"late");
     block_on(async { done(swap(&register, &holder, Some(&late), b"next").await) });
+}
+
+/// By an update without its uid, the server would make a deleted Lease again.
+#[test]
+fn a_removed_entry_is_not_made_again_by_a_swap_of_it() {
+    let (server, holder) = (KubeDouble::start(), holder());
+    let register = server.open();
+    let entry = written(&register, &holder, b"one");
+    let name = server.name_of(holder.as_str());
+    server.delete(&name);
+    block_on(async {
+        let gone = swap(&register, &holder, Some(&entry), b"two").await;
+        assert_eq!(gone, Swap::Conflict(None));
+        let gone = removed(&register, &holder, &entry).await;
+        assert!(matches!(gone, Ok(Removal::Conflict(None))), "{gone:?}");
+    });
+    assert_eq!(server.lease(&name), None);
 }

@@ -127,6 +127,11 @@ fn a_watch_that_ends_goes_on_where_it_was_without_a_list() {
             scene.is_open(asked).await;
         }
         scene.hears_a_write().await;
+        let last = scene.last.take().expect("it was written");
+        let gone = removed(&*scene.other, &holder(), &last).await;
+        gone.expect("it is removed");
+        scene.hears_of_a_gap().await;
+        scene.hears_a_write().await; // it replaced nothing
         assert_eq!(scene.server.asked(List), 1);
     });
 }
