@@ -20,7 +20,7 @@ use actix_bully::{
 use bully_classics::ring::{Bounded, MOST};
 use bully_sim::{
     sim::{Detection, Participant, World},
-    trace::{Trace, What},
+    trace::{Checkpoint, Trace, What},
 };
 
 const MS: fn(u64) -> Duration = Duration::from_millis;
@@ -95,7 +95,14 @@ fn led_by(scores: &[i32]) -> World<Ring> {
 
 /// Returns the numbers of `Collect`, `Nominate` and `Coordinator` messages, and of their acknowledgements.
 fn counted(world: &World<Ring>) -> [u64; 4] {
-    ["collect", "nominate", "coordinator", "hop_ack"].map(|kind| sent(world, kind))
+    let counts = ["collect", "nominate", "coordinator", "hop_ack"].map(|kind| sent(world, kind));
+    let all = world.trace().election_messages_since(Checkpoint::default());
+    assert_eq!(
+        counts.iter().sum::<u64>(),
+        all,
+        "another message has its cost"
+    );
+    counts
 }
 
 /// Returns the time at which the leader's last announcement returned to it.

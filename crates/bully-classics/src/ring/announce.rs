@@ -29,7 +29,7 @@ pub(super) fn judge(
     if !core.may_lead_in(&m.leader, m.incarnation) {
         return Err("the leader is not a member that may be up");
     }
-    core.seen = core.seen.max(m.term);
+    core.note_term(m.term);
     if is_stale(core, state, campaign, m) {
         if !core.me.is_voter() {
             // No sender waits for an observer's acknowledgement. Such an acknowledgement only informs the leader that a
@@ -77,7 +77,7 @@ fn is_stale(core: &Core, state: &State, campaign: &Campaign, m: &Coordinator) ->
 
 /// Handles an announcement of this agent's earlier incarnation, which other members still follow.
 pub(super) fn on_former_self(core: &mut Core, campaign: &Campaign, m: &Coordinator) -> Next {
-    core.seen = core.seen.max(m.term);
+    core.note_term(m.term);
     if core.me.is_voter() && campaign.contest().is_none() && m.term > core.closed {
         return Next::Begin; // for a term above the former incarnation's term
     }

@@ -1,8 +1,8 @@
 //! The first lap of an election: a list goes round, and each member adds itself.
 //!
-//! Decided here: an election has a higher term than all terms seen (rule `begin-above-all-terms`), the weaker of two
-//! elections is dropped (`yield-to-stronger`), and a member that finds itself in the list closes the list
-//! (`close-on-own-name`). `nominate.rs` handles the closed list.
+//! Decided here: an election has a higher term than all terms seen (rule `begin-above-all-terms`), and a member that
+//! finds itself in the list closes the list (`close-on-own-name`). `state.rs` decides which of two elections is dropped,
+//! and `nominate.rs` handles the closed list.
 
 use super::{
     AgentId, Next, Out,
@@ -23,7 +23,7 @@ impl Contest {
         lap: Lap,
         out: &mut Out,
     ) -> Self {
-        core.seen = core.seen.max(id.term);
+        core.note_term(id.term);
         let span = core.config.token(core.size());
         let due = now.after(span);
         out.set_timer(RingTimer::Token, core.jittered(span));
@@ -100,26 +100,22 @@ pub(super) fn on_collect(
         core.trust(&entrant.id, entrant.incarnation);
     }
     let id = &collect.election;
-    if id.term <= core.closed {
-        return Next::Ignore("an election that is over");
+    if let Some(reason) = campaign.refuses(id, core.closed) {
+        return Next::Ignore(reason);
     }
     // A list that contains only an earlier incarnation of this agent was not begun or passed on by the present
     // incarnation.
     let is_me = |e: &Entrant| e.id == core.me.id && e.incarnation == core.me.incarnation;
     let names_me = collect.entrants.as_slice().iter().any(is_me);
-    if let Campaign::Joined(contest) = campaign {
-        // `yield-to-stronger`, the suppression of Chang and Roberts: only one of many tokens goes on.
-        if contest.id > *id {
-            return Next::Ignore("a stronger election is under way");
-        }
-        if contest.id == *id {
-            let has_gone_round = names_me && contest.lap == Lap::Collect;
-            return if has_gone_round {
-                contest.close(core, collect)
-            } else {
-                Next::Stay // a copy
-            };
-        }
+    if let Campaign::Joined(contest) = campaign
+        && contest.id == *id
+    {
+        let has_gone_round = names_me && contest.lap == Lap::Collect;
+        return if has_gone_round {
+            contest.close(core, collect)
+        } else {
+            Next::Stay // a copy
+        };
     }
     if names_me {
         return Next::Ignore("an election that was given up");

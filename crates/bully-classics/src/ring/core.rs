@@ -31,7 +31,7 @@ pub(super) struct Core {
     pub probe: Option<Time>,
     /// The last announcement or heartbeat that this agent passed on. A follower always has one of its leader.
     pub passed: Option<Passed>,
-    /// The highest term that this agent has seen.
+    /// The highest term of which this agent has heard; see [`note_term`](Self::note_term).
     pub seen: Term,
     /// The term of the newest known leader. Elections up to this term have ended.
     pub closed: Term,
@@ -56,6 +56,11 @@ impl Core {
             closed: Term::ZERO,
             cooldown: Cooldown::default(),
         }
+    }
+
+    /// Notes a term of which this agent has heard. Every election that it begins has a higher term.
+    pub(super) fn note_term(&mut self, term: Term) {
+        self.seen = self.seen.max(term);
     }
 
     /// Returns the time `span` with a random jitter, so that agents do not all act at the same instant.

@@ -29,14 +29,6 @@ pub struct Ring {
 }
 
 impl Campaign {
-    /// Returns the election in which this agent takes part.
-    pub(super) fn contest(&self) -> Option<&Contest> {
-        match self {
-            Self::Joined(contest) => Some(contest),
-            Self::Idle | Self::Scheduled { .. } => None,
-        }
-    }
-
     /// Returns whether this agent has won an election, and its announcement is on its way round the ring.
     fn announces(&self) -> bool {
         self.contest().is_some_and(Contest::is_announced)
@@ -134,7 +126,7 @@ impl Ring {
             }
             RingMessage::Answer(m) => {
                 // An election that joins two groups has to be above the terms of both groups.
-                self.core.seen = self.core.seen.max(m.known);
+                self.core.note_term(m.known);
                 let theirs = m.leader.map(|l| (l.id, l.incarnation));
                 let ours = self.leader().map(|l| (l.id, l.incarnation));
                 if theirs.is_some() && ours.is_some() && theirs != ours {
@@ -255,7 +247,7 @@ impl Ring {
 
     fn on_start(&mut self, now: Time, members: Arc<Members>, out: &mut Out) -> Next {
         let core = &mut self.core;
-        core.seen = core.seen.max(members.term());
+        core.note_term(members.term());
         core.me.members = members;
         core.list_observers();
         core.watch_skipped(now, out);
@@ -269,7 +261,7 @@ impl Ring {
 
     fn on_members(&mut self, now: Time, members: Arc<Members>, out: &mut Out) -> Next {
         let core = &mut self.core;
-        core.seen = core.seen.max(members.term());
+        core.note_term(members.term());
         let before = std::mem::replace(&mut core.me.members, members);
         core.list_observers();
         core.review_suspects(&before);

@@ -51,7 +51,7 @@
 //! | `begin-by-rank` | if no agent leads, the highest-ranked member begins at once, each further member a step later | `core.rs` |
 //! | `begin-above-all-terms` | an election is for the term after the highest seen; its origin (the member that began it) is the first in the list | `collect.rs` |
 //! | `skip-the-silent` | pass a message on, and wait for the acknowledgement; after a hop of silence suspect that member, and try the next | `hop.rs` |
-//! | `yield-to-stronger` | an agent in two elections drops the weaker one (Chang and Roberts) | `collect.rs` |
+//! | `yield-to-stronger` | an agent in two elections drops the weaker one (Chang and Roberts) | `state.rs` |
 //! | `close-on-own-name` | the member that finds itself in the list closes it: the origin, or the first member after a dead origin | `collect.rs` |
 //! | `nominate-the-highest` | the nomination goes on to the winner; if it goes round without reaching the winner, another election begins | `nominate.rs` |
 //! | `lead-when-home` | the winner announces itself, and leads when the announcement has come home | `announce.rs` |

@@ -16,14 +16,10 @@ use super::{
 pub(super) fn on_nominate(core: &mut Core, campaign: &Campaign, mut nominate: Nominate) -> Next {
     core.trust(&nominate.winner, nominate.incarnation);
     let id = &nominate.election;
-    if id.term <= core.closed {
-        return Next::Ignore("an election that is over");
+    if let Some(reason) = campaign.refuses(id, core.closed) {
+        return Next::Ignore(reason);
     }
-    let contest = campaign.contest();
-    if contest.is_some_and(|contest| contest.id > *id) {
-        return Next::Ignore("a stronger election is under way");
-    }
-    let lap = contest.filter(|c| c.id == *id).map(|c| c.lap);
+    let lap = campaign.contest().filter(|c| c.id == *id).map(|c| c.lap);
     // A nomination of this agent's earlier incarnation, with its former score, is not accepted. The nomination goes
     // round, and then another election asks this incarnation.
     if nominate.winner == core.me.id && nominate.incarnation == core.me.incarnation {
@@ -50,7 +46,7 @@ fn accept(core: &mut Core, nominate: Nominate) -> Next {
         return Next::Announce(nominate.election);
     }
     // Members that passed this nomination on ignore weaker elections, so the next election needs a higher term.
-    core.seen = core.seen.max(nominate.election.term);
+    core.note_term(nominate.election.term);
     Next::Begin
 }
 

@@ -3,6 +3,8 @@
 //! Two facts are independent of each other: which agent leads ([`State`]), and the election in which this agent takes
 //! part ([`Campaign`]). During an election a leader continues to lead, since it may win again, and a follower continues
 //! to follow.
+//!
+//! Decided here: which of two elections an agent drops (rule `yield-to-stronger`).
 
 use std::time::Duration;
 
@@ -71,6 +73,27 @@ pub(super) enum Campaign {
     },
     /// An election is under way, and the agent takes part in it.
     Joined(Contest),
+}
+
+impl Campaign {
+    /// Returns the election in which this agent takes part.
+    pub(super) fn contest(&self) -> Option<&Contest> {
+        match self {
+            Self::Joined(contest) => Some(contest),
+            Self::Idle | Self::Scheduled { .. } => None,
+        }
+    }
+
+    /// Returns why this agent takes no part in this election: it is over, or this agent takes part in a stronger one
+    /// (rule `yield-to-stronger`). `closed` is the term of the newest leader that this agent knows.
+    pub(super) fn refuses(&self, election: &RingElectionId, closed: Term) -> Option<&'static str> {
+        if election.term <= closed {
+            return Some("an election that is over");
+        }
+        // The suppression of Chang and Roberts: only one of many tokens goes on.
+        let is_weaker = self.contest().is_some_and(|contest| contest.id > *election);
+        is_weaker.then_some("a stronger election is under way")
+    }
 }
 
 /// The reason for an election.

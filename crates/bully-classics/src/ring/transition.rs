@@ -102,7 +102,7 @@ impl Ring {
 
     /// Handles a message of a member that knows a leader of a higher term: this agent has missed its announcement.
     pub(super) fn catch_up(&mut self, known: Term, out: &mut Out) -> Next {
-        self.core.seen = self.core.seen.max(known);
+        self.core.note_term(known);
         if known <= self.core.closed {
             return Next::Stay;
         }
