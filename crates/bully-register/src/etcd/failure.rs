@@ -6,7 +6,7 @@
 //! | 3 "user name is empty": the cluster has begun to require a login | refused, `Credentials` | logs in |
 //! | 9 "user name not found": the user was removed | refused, `Credentials` | logs in |
 //! | 16: the login has expired | not done | logs in |
-//! | 3 "authentication failed", "invalid user"; 7: a right | refused, `Credentials` | final |
+//! | 3 "authentication failed"; 7: a right | refused, `Credentials` | final |
 //! | 8 "space exceeded" | refused, `Full`; after a read (see below) | passes |
 //! | 8, or 429: too many requests | not done | passes |
 //! | 1, 2, 4, 10, 13, 14, 15, or 5xx: the member could not finish | a write is unknown, a read not done | moves on |
@@ -119,7 +119,7 @@ pub(super) fn of_answer(status: u16, complaint: &Complaint, writes: bool) -> Etc
             refused(RegisterRefusal::Credentials, Course::LogsIn)
         }
         Some(UNAUTHENTICATED) => not_done(Course::LogsIn),
-        Some(INVALID_ARGUMENT) if says("authentication failed") || says("invalid user") => {
+        Some(INVALID_ARGUMENT) if says("authentication failed") => {
             refused(RegisterRefusal::Credentials, Course::Final)
         }
         Some(PERMISSION_DENIED) => refused(RegisterRefusal::Credentials, Course::Final),

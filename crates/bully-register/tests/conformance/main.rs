@@ -8,7 +8,7 @@
 
 mod wrong;
 
-use std::thread;
+use std::{sync::Arc, thread};
 
 use bully_register::{
     FileRegister, MemoryRegister, Register,
@@ -34,8 +34,8 @@ fn a_register_that_keeps_to_the_contract_passes() {
 }
 
 #[test]
-fn the_register_in_memory_passes() {
-    let register = MemoryRegister::new();
+fn the_register_in_memory_passes_behind_a_pointer() {
+    let register = Arc::new(MemoryRegister::new());
     let report = run(|| register.clone()).unwrap();
     assert!(Clause::ALL.iter().all(|clause| report.holds(*clause)));
     assert_eq!(report.missed_changes(), 0);

@@ -53,6 +53,9 @@ fn seen<'a>(nodes: &'a Everyone<'_>) -> Vec<(&'a str, usize, Option<&'a str>)> {
 fn a_contender_is_its_agent_and_its_report_grows_old() {
     let folder = tempfile::tempdir().unwrap();
     let path = |name: &str| folder.path().join(name);
+    let node = Node::Socket(path("a.sock"));
+    let mut nodes = Everyone::new(&node);
+    nodes.look().unwrap_err(); // no report to show
     let first = report("host-1", &[agent("a", &["b", "c", "d"])]);
     answer(&path("a.sock"), vec![first; 2]);
     let others = [agent("other", &[]), agent("b", &[])];
@@ -61,8 +64,6 @@ fn a_contender_is_its_agent_and_its_report_grows_old() {
         &path("c.sock"),
         vec![report("host-3", &[agent("x", &[])]); 2],
     );
-    let node = Node::Socket(path("a.sock"));
-    let mut nodes = Everyone::new(&node);
     nodes.look().unwrap();
     let another = format!("another node answers at {}", path("c.sock").display());
     let another = ("c", 0, Some(&*another));
@@ -82,6 +83,10 @@ fn a_contender_is_its_agent_and_its_report_grows_old() {
             ("d", 0, None),
         ]
     );
+    fs::remove_file(path("a.sock")).unwrap();
+    nodes.look().unwrap();
+    let (name, agents, failure) = seen(&nodes)[0];
+    assert_eq!((name, agents, failure.is_some()), ("host-1", 1, true));
 }
 
 #[test]
