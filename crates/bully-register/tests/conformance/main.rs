@@ -36,7 +36,7 @@ fn a_register_that_keeps_to_the_contract_passes() {
 #[test]
 fn the_register_in_memory_passes_behind_a_pointer() {
     let register = Arc::new(MemoryRegister::new());
-    let report = run(|| register.clone()).unwrap();
+    let report = run(|| Arc::clone(&register)).unwrap();
     assert!(Clause::ALL.iter().all(|clause| report.holds(*clause)));
     assert_eq!(report.missed_changes(), 0);
 }
