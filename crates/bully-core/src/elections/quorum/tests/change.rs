@@ -76,10 +76,9 @@ fn a_contact_that_is_too_long_is_refused_with_its_length_and_limit() {
     }
 }
 
-/// The limit counts the bytes in the record, which may be more than the bytes in memory.
-#[test]
-fn a_list_that_no_record_has_room_for_is_refused() {
-    let list = |letter: &str| Decree {
+/// Returns a list of 60 voters with quorums. The names of their hosts are this letter, 200 times.
+fn list_of(letter: &str) -> Decree {
+    Decree {
         epoch: 1,
         voters: (0..60)
             .map(|n| NewVoter {
@@ -90,10 +89,22 @@ fn a_list_that_no_record_has_room_for_is_refused() {
                 }),
             })
             .collect(),
-        vote_quorum: None,
-        lease_quorum: None,
-    };
-    let check = |letter| QuorumConfig::new([ME, LOW].map(id)).check_decree(&list(letter));
+        vote_quorum: Some(40),
+        lease_quorum: Some(31),
+    }
+}
+
+#[test]
+fn a_list_brings_its_quorums() {
+    let next = QuorumConfig::new([ME, LOW].map(id)).of(&list_of("n"));
+    let quorums = (next.vote_quorum, next.lease_quorum);
+    assert_eq!((next.voters.len(), quorums), (60, (Some(40), Some(31))));
+}
+
+/// The limit counts the bytes in the record, which may be more than the bytes in memory.
+#[test]
+fn a_list_that_no_record_has_room_for_is_refused() {
+    let check = |letter| QuorumConfig::new([ME, LOW].map(id)).check_decree(&list_of(letter));
     assert_eq!(check("n"), Ok(()));
     let refused = check("\u{1}").map_err(|e| e.to_string()).unwrap_err();
     assert!(refused.contains("and the limit is 24000"), "{refused}");
