@@ -10,8 +10,8 @@ use crate::config::{
 /// A text that no error may show. An error repeats at most 64 characters of the value of the key that it names.
 const SECRET: &str = "hunter2";
 
-/// Values of seven kinds. Each key refuses at least the first four.
-fn values() -> [String; 7] {
+/// Values of many kinds. Each key refuses at least the first four. The last ones are as large as a value can be.
+fn values() -> [String; 11] {
     let long = "x".repeat(64);
     [
         String::from("1.5"),
@@ -21,6 +21,10 @@ fn values() -> [String; 7] {
         String::from("\"\""),
         String::from("-1"),
         format!("\"{long}{SECRET}\""),
+        String::from("9223372036854775807"),
+        String::from("1e400"),
+        String::from("\"584542y\""),
+        String::from("\"18446744073709551615ns\""),
     ]
 }
 
