@@ -60,11 +60,10 @@ impl QuorumConfig {
         let contacts = decree.voters.iter().filter_map(|v| v.contact.as_ref());
         let longest = contacts.map(|c| c.node.len().max(c.address.len())).max();
         let list = decree.voters.iter().map(bytes).sum();
-        for (len, most) in [(longest.unwrap_or(0), LONGEST_CONTACT), (list, MOST_BYTES)] {
-            if len > most {
-                let (len, most) = (count(len), count(most));
-                return Err(ChangeError::TooLong { len, most });
-            }
+        let lengths = [(longest.unwrap_or(0), LONGEST_CONTACT), (list, MOST_BYTES)];
+        if let Some((len, most)) = lengths.into_iter().find(|(len, most)| len > most) {
+            let (len, most) = (count(len), count(most));
+            return Err(ChangeError::TooLong { len, most });
         }
         let next = self.of(decree);
         next.check().map_err(|_| ChangeError::Quorums { voters })
