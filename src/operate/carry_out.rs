@@ -176,9 +176,9 @@ fn give(agent: &dyn OperatedAgent, command: &Command) -> Result<(), CommandRefus
     let given = match command {
         Command::StepDown { to } => agent.step_down(to.clone()),
         Command::SetScore { score } => agent.change_score(Some(*score)),
-        Command::WithdrawScore | Command::Drain => agent.change_score(None),
+        Command::WithdrawScore => agent.change_score(None),
         // Other functions carry out these commands.
-        Command::ChangeVoters(_) | Command::ResetSchedule { .. } => Ok(()),
+        Command::ChangeVoters(_) | Command::ResetSchedule { .. } | Command::Drain => Ok(()),
     };
     given.map_err(|error| match error {
         CommandError::NoMember { id } => CommandRefusal::NoMember { to: id },

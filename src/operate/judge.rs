@@ -133,10 +133,9 @@ impl Judge {
                     None => Outcome::HandedOver { leader },
                 })
             }
-            // The outcome of these two commands is the answer to the command: the agent's state does not show the
-            // outcome.
-            Command::ChangeVoters(_) | Command::ResetSchedule { .. } => None,
-            Command::WithdrawScore | Command::Drain => {
+            // The agent's state does not show the outcome of these commands: `carry_out.rs` finds it.
+            Command::ChangeVoters(_) | Command::ResetSchedule { .. } | Command::Drain => None,
+            Command::WithdrawScore => {
                 if now.score.is_some() {
                     return None; // the agent has not handled the command yet
                 }

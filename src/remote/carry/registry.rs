@@ -172,8 +172,7 @@ impl PeerAgents {
     /// Returns whether rosters of the link `link` are used: the link is the newest, and the node's end was not
     /// reported.
     fn counts(&self, link: LinkId) -> bool {
-        let is_told = self.told.is_some() && self.told == self.latest;
-        self.link == Some(link) && !is_told
+        self.link == Some(link) && self.told != self.latest // a link has an incarnation
     }
 
     /// Closes the record of a node that is not a peer any more: later reports of its links are ignored.
@@ -297,7 +296,7 @@ impl PeerAgents {
     /// Tries again to add the refused agents of a group, whose names belonged to other agents.
     pub(crate) fn retry(&mut self, group: usize) {
         if self.link.is_none() {
-            return; // an agent without a link would lose the name again at once
+            return; // the next link announces all agents again, and without a link an agent holds no name
         }
         let of = self.latest;
         let Some(table) = self.groups.get_mut(group) else {

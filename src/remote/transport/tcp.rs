@@ -140,6 +140,12 @@ mod tests {
 
     use super::*;
 
+    #[test]
+    fn an_address_of_ipv4_in_ipv6_is_the_same_host() {
+        assert_eq!(host([10, 0, 0, 1].into()), "10.0.0.1");
+        assert_eq!(host("::ffff:10.0.0.1".parse().unwrap()), "10.0.0.1");
+    }
+
     /// A port of two addresses of this host: the first accepts no more connections, so that bytes sent there get no
     /// answer; the second listens.
     #[cfg(target_os = "linux")]

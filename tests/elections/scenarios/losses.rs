@@ -97,7 +97,7 @@ impl Visit for Each {
 
     fn visit<E: Subject>(&self, variant: Variant) {
         lose::<E>(variant, |scene, seed, kinds, lost| {
-            scene.lose_each(seed, kinds, 3, &recovers, lost);
+            scene.lose_each(seed, kinds, 2, &recovers, lost);
         });
     }
 }

@@ -234,6 +234,25 @@ mod tests {
     }
 
     #[test]
+    fn a_leaders_own_report_of_its_end_stays_until_another_leader_ends() {
+        let mut me = participant();
+        let leader = |name| Leader {
+            id: id(name),
+            incarnation: Incarnation(3),
+            term: Term(1),
+        };
+        for (name, end, noted) in [
+            ("a", LeaderEnd::Ended, LeaderEnd::Ended),
+            ("a", LeaderEnd::Resigned, LeaderEnd::Resigned),
+            ("a", LeaderEnd::Ended, LeaderEnd::Resigned),
+            ("b", LeaderEnd::Replaced, LeaderEnd::Replaced),
+        ] {
+            me.note_end(&leader(name), end);
+            assert_eq!(me.last_end(), Some((&leader(name), noted)));
+        }
+    }
+
+    #[test]
     fn the_highest_in_rank_that_is_there_has_the_first_slot() {
         let mut me = participant();
         assert_eq!(

@@ -4,6 +4,9 @@
 //! [`Renewed`](Event::Renewed) and [`Draining`](Event::Draining) occur; there is exactly one `Lost` for each
 //! `Acquired`; terms of [`NewLeader`](Event::NewLeader) never decrease within one incarnation (except under the rules
 //! of ASTRA, which compare no terms).
+//!
+//! Decided here: the reasons why a leadership ends, and for each reason its label in metrics, its text, and whether such
+//! an end was requested. Not here: which of them is logged or counted; the crate that runs the agents decides that.
 
 use std::fmt;
 

@@ -80,16 +80,6 @@ impl BoundedText {
         self.is_full
     }
 
-    /// Returns the number of bytes in the text.
-    pub const fn len(&self) -> usize {
-        self.text.len()
-    }
-
-    /// Returns whether the text is empty.
-    pub const fn is_empty(&self) -> bool {
-        self.text.is_empty()
-    }
-
     /// Returns the text, if no part of it was left out.
     ///
     /// # Errors
@@ -180,7 +170,7 @@ mod tests {
         let mut text = BoundedText::new(8);
         text.append(format_args!("{}\n", "one")).unwrap();
         text.append(format_args!("{}{}", 22, "55555")).unwrap_err();
-        assert_eq!(text.len(), 4);
+        assert_eq!(text.text.len(), 4);
         assert!(text.push("x").is_err(), "nothing follows it");
         assert_eq!(text.ended_by("..\n"), "one\n..\n");
     }

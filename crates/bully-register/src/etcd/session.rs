@@ -1,7 +1,7 @@
 //! The operations on one member of the cluster.
 //!
 //! Decided here: several questions may be under way at once, each on a connection of its own, up to a limit; and the
-//! result of an operation for each answer.
+//! result of an operation: for each answer, and without a write if etcd cannot have the expected version.
 
 use std::cell::RefCell;
 

@@ -11,6 +11,8 @@
 //!      └────────────────────────────────┴──────────────┴─────────────────────────┘
 //! ```
 //!
+//! With `Misfire::AtLeastOnce` the machine also reports the end of a tick to the group, beside the next wait.
+//!
 //! Decided here: the order of reading, writing and running. Not here: when enough agents have answered (`poll.rs`), and
 //! which tick is due (`planner.rs`). `shown.rs` has the queries of its driver.
 
@@ -59,7 +61,7 @@ pub(super) struct ScheduleMachine<'a> {
     silent: BTreeSet<AgentId>,
     rounds: Round,
     stage: ScheduleStage,
-    /// The question that reports the end of a tick. It runs beside the wait for the next tick.
+    /// A question beside the wait for the next tick: it reports the end of a tick, or it is the daily question.
     confirming: Option<Poll>,
     /// The known mark of the group, with the additions of this leader.
     mark: Mark,

@@ -9,7 +9,7 @@ use super::{
     world::{AGENTS, Flaw, Setup, World},
 };
 
-const SEEDS: u64 = 60;
+const SEEDS: u64 = 25;
 
 fn set(voters: &[usize]) -> BTreeSet<usize> {
     voters.iter().copied().collect()
@@ -83,7 +83,7 @@ fn over_changes_of_the_voters_no_identity_runs_twice_and_the_work_goes_on() {
             assert!(of_last_minute(&world) >= 50, "seed {seed}");
             begun += world.begun.len();
         }
-        assert!(begun > 5_500, "{begun}");
+        assert!(begun > 2_200, "{begun}");
     }
 }
 
@@ -102,7 +102,7 @@ fn a_leader_that_asks_no_former_voters_is_found() {
         flaw: Some(Flaw::ForgetsFormerVoters),
         ..Setup::of(LATE)
     };
-    assert!((0..SEEDS).any(|seed| !twice(&history(setup, seed)).is_empty()));
+    assert!((0..60).any(|seed| !twice(&history(setup, seed)).is_empty()));
 }
 
 /// Two of three voters know the last tick. One of them is removed, or replaced by an agent without this knowledge.

@@ -10,7 +10,7 @@ use super::{
     world::{AGENTS, Flaw, Marks, Setup, Source, World, every},
 };
 
-const SEEDS: u64 = 100;
+const SEEDS: u64 = 40;
 
 pub(super) const LATE: Misfire = Misfire::Late {
     within: Duration::from_secs(4),
@@ -141,9 +141,9 @@ fn with_skip_no_identity_runs_twice_whatever_happens() {
             begun += world.begun.len();
             given_up += world.given_up();
         }
-        assert!(begun > 10_000, "{setup:?}: {begun}");
+        assert!(begun > 4_000, "{setup:?}: {begun}");
         assert!(
-            given_up > 300 || setup.marks == Marks::AtVoters,
+            given_up > 120 || setup.marks == Marks::AtVoters,
             "{given_up}"
         );
     }
@@ -162,7 +162,7 @@ fn with_late_an_identity_runs_once_at_most_and_within_its_bound() {
                 late += u32::from(begun.tick.is_late);
             }
         }
-        assert!(late > 30, "{setup:?}: {late}");
+        assert!(late > 12, "{setup:?}: {late}");
     }
 }
 
@@ -182,7 +182,7 @@ fn with_at_least_once_every_due_time_is_run_to_its_end() {
             let unnamed = unnamed.filter(|(due, _)| !again.contains(due));
             assert_eq!(unnamed.count(), 0, "{of}: a repeated tick is marked");
         }
-        assert!(repeated > 40, "{setup:?}: {repeated}");
+        assert!(repeated > 15, "{setup:?}: {repeated}");
     }
 }
 
@@ -201,7 +201,7 @@ fn a_rule_that_is_broken_makes_a_tick_begin_twice() {
             flaw: Some(flaw),
             ..Setup::of(LATE)
         };
-        let is_found = (0..SEEDS).any(|seed| !twice(&history(setup, seed)).is_empty());
+        let is_found = (0..100).any(|seed| !twice(&history(setup, seed)).is_empty());
         assert!(is_found, "{flaw:?}");
     }
 }

@@ -88,7 +88,7 @@ impl Suite for Ballot {
         "candidate: cut off, following, without a leader",
         "leader: draining, leading",
     ];
-    const INCARNATIONS: u64 = 400;
+    const INCARNATIONS: u64 = 200;
     /// A leadership is valid for two rounds.
     const LATE: &'static [u64] = &[0, 2 * ROUND - 1, 2 * ROUND];
     const LEADS_BY_THE_CLOCK: bool = true;

@@ -36,6 +36,8 @@ impl Suite for Reorganization {
     const SLACKS: &'static [u64] = &[0, 250, 251];
     const DRAIN: (ReorganizationTimer, u64) = (ReorganizationTimer::Drain, 5_000);
     const VALID: Option<u64> = Some(L);
+    /// Only few incarnations join another coordinator's group.
+    const INCARNATIONS: u64 = 900;
     const PHASES: &'static [&'static str] = &[
         "follower: cooling down, following, idle",
         "candidate: holding an election, reorganizing",

@@ -19,8 +19,8 @@ use std::{collections::BTreeSet, sync::Arc, time::Duration};
 use words::*;
 
 use super::{
-    Answer, Bounded, Collect, Coordinator, Entrant, HopAck, Lap, MOST, Nominate, Ring, RingConfig,
-    RingElectionId, RingMessage, RingTimer,
+    Bounded, MOST, Ring, RingConfig, RingTimer,
+    message::*,
     state::{Campaign, Contest, State},
 };
 use bully_core::protocol::fixture::{EYE, ME, among, id};

@@ -41,6 +41,14 @@ fn the_same_seed_gives_the_same_run() {
 }
 
 #[test]
+fn each_fault_of_the_network_has_a_situation() {
+    let world = eventful(3);
+    let (hits, tally) = (world.hits(), world.tally());
+    let hits = [hits.lost, hits.duplicated, hits.reordered, hits.slow].map(|all| all.total());
+    assert_eq!(hits, [tally.lost, tally.duplicated, tally.reordered, 0]);
+}
+
+#[test]
 fn a_recording_begins_with_the_agents_and_the_seed() {
     let world = three(8).build();
     let recording = world.trace().to_recording("toy", world.now());

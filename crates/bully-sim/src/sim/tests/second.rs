@@ -1,5 +1,7 @@
 //! Second processes with the same name, and replaced stores.
 
+use std::collections::BTreeSet;
+
 use super::{MS, id, inputs, settled, terms, three, voter};
 use crate::sim::{Detection, StoreContents, World};
 use bully_core::protocol::{Incarnation, Term};
@@ -9,6 +11,8 @@ fn a_message_to_a_name_reaches_both_processes_and_neither_hears_the_other() {
     let mut world = settled();
     assert!(!world.has_second("a") && world.begin_second("a", StoreContents::New));
     assert!(world.has_second("a") && !world.begin_second("a", StoreContents::New));
+    let stores: BTreeSet<_> = world.nodes.iter().map(|node| node.store).collect();
+    assert_eq!(stores.len(), world.nodes.len(), "each has its own");
     let hear = |world: &World<_>| {
         let nodes = world.nodes.iter().filter_map(|node| node.machine.as_ref());
         let heard = |toy: &super::Toy| {

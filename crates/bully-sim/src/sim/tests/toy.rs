@@ -5,7 +5,7 @@ use std::{convert::Infallible, fmt, sync::Arc, time::Duration};
 use bully_core::protocol::{
     AgentId, Birth, ChangeError, EffectsOf, Election, Event, Identity, Input, InputOf, Leader,
     LostReason, MemberKind, Members, MembershipError, MinimumRole, PeerMessage, Requirements, Role,
-    Rules, Term, Time, View, VotersEvent,
+    Rules, Storage, Term, Time, View, VotersEvent,
 };
 
 pub(super) const BEAT: Duration = Duration::from_millis(10);
@@ -79,7 +79,9 @@ impl Election for Toy {
         _: &AgentId,
         _: MemberKind,
     ) -> Result<Requirements, MembershipError> {
-        Ok(Requirements::new(Rules::new("toy")))
+        let mut needs = Requirements::new(Rules::new("toy"));
+        needs.storage = Storage::Record;
+        Ok(needs)
     }
 
     fn handle(&mut self, now: Time, input: InputOf<Self>, out: &mut EffectsOf<Self>) {

@@ -92,7 +92,7 @@ impl Suite for Bully {
         "waiting: waiting",
         "leader: challenged, draining, leading",
     ];
-    const INCARNATIONS: u64 = 1_500;
+    const INCARNATIONS: u64 = 500;
     const LATE: &'static [u64] = &[0, D, S + J, T, L + J, VICTORY, DRAIN, 2 * COOLDOWN];
     const SLACKS: &'static [u64] = &[0, D, D + 1, D + J, D + J + 1, L, L + 1];
 

@@ -173,7 +173,7 @@ impl Register {
         if mem::take(&mut self.fails_next) {
             return true;
         }
-        let counts = self.config.fails_every > 0 && now < self.config.fails_until;
+        let counts = now < self.config.fails_until;
         self.questions = self.questions.saturating_add(u64::from(counts));
         counts && self.questions.checked_rem(self.config.fails_every) == Some(0)
     }

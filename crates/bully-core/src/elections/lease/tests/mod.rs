@@ -129,7 +129,6 @@ impl Suite for Lease {
         "candidate: taking",
         "leader: draining, leading",
     ];
-    const INCARNATIONS: u64 = 800;
     const LATE: &'static [u64] = &[0, E, POLL, DRAIN, LEASE, PATIENCE, 2 * COOLDOWN];
     const SLACKS: &'static [u64] = &[0, E, LEASE];
     const LEADS_BY_THE_CLOCK: bool = true;

@@ -152,7 +152,6 @@ impl Suite for QuorumBully {
         "waiting: with a slot, without a slot",
         "leader: draining, elected, preparing",
     ];
-    const INCARNATIONS: u64 = 800;
     /// A lease lasts for D, and a promise for P.
     const LATE: &'static [u64] = &[0, 20, D, P, 300, 5_000, 70_000];
     const LEADS_BY_THE_CLOCK: bool = true;
