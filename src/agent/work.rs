@@ -117,8 +117,10 @@ impl WorkSigns {
             failures: self.failures,
             since,
             reason: reason.clone(),
-            waits: (leads && self.steps_down > Some(now))
-                .then(|| self.steps_down.unwrap_or(now).since(now)),
+            waits: self
+                .steps_down
+                .filter(|at| leads && *at > now)
+                .map(|at| at.since(now)),
         })
     }
 
@@ -229,13 +231,19 @@ mod tests {
         let at = Time::from_millis(900_000);
         signs.failed("first".to_owned(), Time::ZERO);
         signs.failed("no disk".to_owned(), at);
-        let expected = Finding::WorkFails {
-            failures: 2,
-            since: Duration::ZERO,
-            reason: "no disk".to_owned(),
-            waits: None,
+        let expected = |waits| {
+            Some(Finding::WorkFails {
+                failures: 2,
+                since: Duration::ZERO,
+                reason: "no disk".to_owned(),
+                waits,
+            })
         };
-        assert_eq!(signs.judge(false, at), Some(expected));
+        signs.steps_down = Some(at.after(AT_ONCE));
+        assert_eq!(signs.judge(false, at), expected(None), "it does not lead");
+        assert_eq!(signs.judge(true, at), expected(Some(AT_ONCE)));
+        signs.steps_down = Some(at);
+        assert_eq!(signs.judge(true, at), expected(None), "it has stepped down");
         assert_eq!(signs.judge(false, at.after(RECENT)), None);
     }
 

@@ -172,7 +172,8 @@ impl PeerAgents {
     /// Returns whether rosters of the link `link` are used: the link is the newest, and the node's end was not
     /// reported.
     fn counts(&self, link: LinkId) -> bool {
-        self.link == Some(link) && self.told != self.latest // a link has an incarnation
+        let is_told = self.told == self.latest; // with a link, `latest` has a value
+        self.link == Some(link) && !is_told
     }
 
     /// Closes the record of a node that is not a peer any more: later reports of its links are ignored.

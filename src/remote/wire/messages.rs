@@ -106,7 +106,7 @@ impl<'a> Iterator for Messages<'a> {
         let next = self.read_next().transpose();
         if !matches!(next, Some(Ok(_))) {
             self.left = 0;
-            self.cursor = Cursor::new(&[], self.cursor.bounds());
+            self.cursor.stop();
         }
         next
     }

@@ -32,8 +32,9 @@ impl<'a> Cursor<'a> {
         }
     }
 
-    pub(super) const fn bounds(&self) -> Bounds {
-        self.bounds
+    /// Leaves all remaining bytes unread.
+    pub(super) const fn stop(&mut self) {
+        self.rest = &[];
     }
 
     /// Checks that no bytes remain.

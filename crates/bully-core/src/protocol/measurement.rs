@@ -207,6 +207,8 @@ mod tests {
         ] {
             let refused = Timings::measured(measured).unwrap_err();
             assert!(is_too_slow(&refused), "{refused}");
+            let writes = measured.write == longest;
+            assert_eq!(refused.setting(), if writes { "write" } else { "echo" });
         }
     }
 

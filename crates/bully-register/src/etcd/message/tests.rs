@@ -66,7 +66,7 @@ fn a_swap_and_a_removal_compare_revision_and_value() {
 fn several_records_are_read_in_one_transaction_and_each_answer_is_held_against_its_key() {
     let keys = [key(), "shop/cron/claim".parse().unwrap()];
     let asked = EtcdQuestion::read_all(&keys);
-    assert!(!asked.writes && asked.path == "/v3/kv/txn");
+    assert!(!asked.writes && asked.path == "/v3/kv/txn" && asked.most == 2 * MOST_BODY);
     let body: Value = serde_json::from_str(&asked.body).unwrap();
     let expected = json!({ "success": [
         { "request_range": { "key": KEY } },
