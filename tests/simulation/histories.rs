@@ -283,6 +283,7 @@ fn the_same_seed_gives_the_same_history_with_a_recording_and_without() {
             ..options()
         };
         let report = chaos(seed, 5, &options, &mut BullyScenario::default());
+        assert!(report.steps > 100, "{}", report.steps);
         let numbers = (report.steps, report.tally, report.ended);
         (report.trace.to_text(), numbers)
     };

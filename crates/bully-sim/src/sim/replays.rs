@@ -15,7 +15,7 @@ use bully_core::protocol::{AgentId, Election, PeerMessage, Time};
 /// Some of the sent messages. Newer messages replace older messages.
 #[derive(Debug)]
 pub(super) struct Remembered<M> {
-    messages: Vec<(Time, SentMessage<M>)>,
+    pub(super) messages: Vec<(Time, SentMessage<M>)>,
     seen: usize,
     /// Whether messages are remembered. The world turns this on when a caller asks for it.
     is_on: bool,

@@ -262,12 +262,9 @@ fn contenders(agent: &AgentReport, text: &mut String) {
 
 /// Returns whether the agent leads, and the text that it publishes about itself.
 fn remarks(agent: &AgentReport, id: &AgentId, about: Option<&About>) -> String {
-    let leads = leads(agent, id);
-    match about {
-        Some(about) if leads.is_empty() => format!("says: {}", about.as_str()),
-        Some(about) => format!("{leads}, says: {}", about.as_str()),
-        None => leads,
-    }
+    let leads = Some(leads(agent, id)).filter(|text| !text.is_empty());
+    let says = about.map(|about| format!("says: {}", about.as_str()));
+    Vec::from_iter(leads.into_iter().chain(says)).join(", ")
 }
 
 fn peers(bridge: &BridgeReport, text: &mut String) {

@@ -13,6 +13,8 @@ fn a_replay_is_heard_and_a_forgery_is_dropped() {
     world.remember_messages();
     world.settle(MS(100)).unwrap();
     world.run_for(MS(200));
+    let kept = world.transit.remembered.messages.len();
+    assert!((2..10).contains(&kept), "{kept} of twenty heartbeats");
     let before = world.dropped();
     let to = world.replay(0).unwrap();
     let heard = inputs(&world, to.as_str()).len();

@@ -74,6 +74,9 @@ fn a_store_is_new_or_a_copy_or_what_it_was_when_the_incarnation_began() {
         assert!(world.replace_store("c", contents));
         assert_eq!(world.durable("c").copied(), found, "{contents:?}");
         assert!(world.restart("c"));
+        world.run_for(MS(100));
+        let known = world.known("a").unwrap().get(&id("c")).unwrap();
+        assert_eq!(known.store, world.node("c").unwrap().store);
     }
     assert!(!world.replace_store("x", StoreContents::New));
     world.retire("c");

@@ -72,6 +72,17 @@ the views of orders differ: no agent leads (n2); n3 leads in term 7 (n1, n3)
 }
 
 #[test]
+fn agents_of_several_groups_are_shown_with_their_groups() {
+    let (one, mut two) = (report("n1", None), report("n2", None));
+    "billing".clone_into(&mut two.agents[0].group);
+    let text = all(&[seen("n1", &one), seen("n2", &two)]);
+    assert!(
+        text.contains(" orders/n1 ") && text.contains(" billing/n2 "),
+        "{text}"
+    );
+}
+
+#[test]
 fn an_old_answer_is_shown_with_its_age_and_differs_from_none() {
     let [one, old] = [report("n1", Some(("n1", 8))), report("n2", Some(("n2", 7)))];
     let nodes = [
