@@ -38,6 +38,17 @@ fn it_asks_and_takes_part_above_what_a_quorum_of_others_remembers() {
     assert!(granted(&me.hear(LOW, claim(BEGINS, 1))));
 }
 
+#[test]
+fn a_vote_for_the_leader_that_it_heard_meanwhile_stays() {
+    let mut me = asking(forgetful());
+    me.hear(HIGH, elected(OLD, 9)).whatever();
+    me.later(ABSTAINS - ASKS);
+    me.hear(LOW, remembers(1, OLD)).whatever();
+    me.hear(HIGH, remembers(1, OLD)).whatever();
+    assert!(me.machine.core.binds());
+    assert_eq!(me.durable(), (OLD, Some(HIGH.into())));
+}
+
 /// Three of four voters elect. One voter with a memory is not enough, while the other voters are silent.
 pub(super) fn one_memory_of_four_is_not_enough(config: QuorumConfig) -> bool {
     let mut me = asking(among(&[LOW, ME, HIGH, "v4"], config));
