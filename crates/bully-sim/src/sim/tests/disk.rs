@@ -46,3 +46,11 @@ fn a_write_that_has_begun_is_done_though_its_agent_crashes() {
     assert_eq!(world.believers(), [id("c")]);
     assert_eq!(world.violation(), None);
 }
+
+#[test]
+fn a_disk_is_measured_only_if_its_agent_asks_for_it() {
+    let mut world = settled();
+    let before = world.machine("a").unwrap().measured;
+    world.run_for(MS(61_000));
+    assert_eq!(world.machine("a").unwrap().measured, before);
+}

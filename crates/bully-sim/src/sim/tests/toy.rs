@@ -51,6 +51,8 @@ pub(super) struct Toy {
     /// Inputs with the time of the agent's clock, newest last.
     pub(super) inputs: Vec<(String, Time)>,
     pub(super) faulty: bool,
+    /// Number of writes whose time the world reported.
+    pub(super) measured: u32,
 }
 
 impl Election for Toy {
@@ -71,7 +73,12 @@ impl Election for Toy {
             leader: None,
             inputs: Vec::new(),
             faulty: *faulty,
+            measured: 0,
         }
+    }
+
+    fn note_write(&mut self, _: Duration) {
+        self.measured += 1;
     }
 
     fn requirements(
