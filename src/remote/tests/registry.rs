@@ -188,6 +188,8 @@ fn a_sentinel_ends_the_agents_of_exactly_the_incarnation_that_it_names() {
         Some(Presence::Up),
         "named by the next one"
     );
+    host.say(2, change(&[up("x", 10)]));
+    assert_eq!(host.presence("x"), Some(Presence::Up), "it is back, too");
     host.agents.told_ended(NodeIncarnation(2));
     assert!(has_ended(&host, "y", 10));
     host.say(2, change(&[up("y", 11)]));
