@@ -175,6 +175,14 @@ impl Scenes {
 }
 
 #[test]
+fn a_member_that_the_list_of_voters_does_not_name_makes_no_majority() {
+    let mut facts = quorum();
+    facts.members.push(member("d", Some(9)));
+    let voters = facts.voters().unwrap();
+    assert_eq!((voters.reachable, voters.all, voters.needed), (3, 3, 2));
+}
+
+#[test]
 fn each_scene_has_the_findings_that_were_reviewed() {
     let mut scenes = Scenes::default();
     findings::play(&mut scenes);

@@ -142,3 +142,17 @@ fn names_that_are_no_word_of_a_script_are_refused() {
         assert!(recording.to_rust_test().is_err(), "{name}");
     }
 }
+
+#[test]
+fn a_long_number_in_a_test_has_groups_of_three_digits() {
+    for (seed, written) in [
+        (12_345, "12345"),
+        (123_456, "123_456"),
+        (1_234_567, "1_234_567"),
+    ] {
+        let mut recording = usual(1, [], 1);
+        recording.header_mut().seed = seed;
+        let test = recording.to_rust_test().unwrap();
+        assert!(test.contains(&format!(".seed({written})\n")), "{test}");
+    }
+}

@@ -50,6 +50,7 @@ fn a_write_that_has_begun_is_done_though_its_agent_crashes() {
 #[test]
 fn a_disk_is_measured_only_if_its_agent_asks_for_it() {
     let mut world = settled();
+    assert!(world.set_write_time("a", MS(5)));
     let before = world.machine("a").unwrap().measured;
     world.run_for(MS(61_000));
     assert_eq!(world.machine("a").unwrap().measured, before);

@@ -1,6 +1,6 @@
 //! The facts that agents learn of each other, and when they learn them.
 
-use super::{MS, id, inputs, three, toy::Toy};
+use super::{MS, id, three, toy::Toy};
 use crate::sim::{Detection, World};
 use bully_core::protocol::{After, Incarnation, Member, Presence, Score, Time};
 
@@ -46,23 +46,6 @@ fn a_return_is_told_after_the_delay_even_by_an_agent_that_says_nothing() {
     assert_eq!(presence(&world, "c", "a"), Presence::Suspect);
     world.run_for(MS(1));
     assert_eq!(presence(&world, "c", "a"), Presence::Up);
-}
-
-#[test]
-fn a_return_that_a_message_has_told_is_not_told_again() {
-    let mut world = started(Detection::Suspect(MS(5).into()));
-    world.crash("c");
-    world.run_for(MS(20));
-    world.restart("c");
-    let told = |world: &World<Toy>| {
-        let all = inputs(world, "a").into_iter();
-        all.filter(|what| what == "members").count()
-    };
-    let before = told(&world);
-    world.run_for(MS(4));
-    assert_eq!(presence(&world, "a", "c"), Presence::Up, "by its message");
-    world.run_for(MS(20));
-    assert_eq!(told(&world), before + 1);
 }
 
 #[test]
