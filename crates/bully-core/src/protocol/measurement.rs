@@ -213,6 +213,16 @@ mod tests {
     }
 
     #[test]
+    fn a_round_is_longer_than_an_echo_and_a_write() {
+        let measured = Measurement {
+            echo: us(20),
+            write: us(5),
+            stall: us(0),
+        };
+        assert!(measured.is_answered_within(us(26)) && !measured.is_answered_within(us(25)));
+    }
+
+    #[test]
     fn a_slow_disk_needs_a_longer_round_than_the_presets_of_one_place_have() {
         let shared_disk = Measurement {
             echo: us(600),

@@ -177,6 +177,18 @@ fn faster(scenes: &mut Scenes) {
 }
 
 #[test]
+fn with_a_network_the_preset_of_one_process_is_not_proposed() {
+    let mut facts = quorum();
+    facts.signs.strain = Some(Box::new(wrote(17)));
+    facts.peers = vec![PeerReport {
+        echo: Some(MS(3)),
+        ..peer("host-c")
+    }];
+    let is_advised = |finding: &Finding| matches!(finding, Finding::WriteTooLong { advice, .. } if *advice == Some("Timings::default()"));
+    assert!(facts.judge().iter().any(is_advised));
+}
+
+#[test]
 fn a_measurement_is_the_longest_of_each_kind() {
     let mut facts = vacant();
     let mut gone = echo(400);
