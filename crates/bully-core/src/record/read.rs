@@ -135,3 +135,21 @@ const LONGEST_LINE: usize = 1 << 20;
 const MOST_BYTES: usize = 64 << 20;
 const MOST_ENTRIES: usize = 500_000;
 const MOST_ITEMS: usize = 10_000;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn all_lines_together_have_a_limit() {
+        let (mut lines, mut line) = (Lines::default(), Vec::new());
+        lines.bytes = MOST_BYTES - 2;
+        let mut from: &[u8] = b"a\nb\n";
+        assert!(lines.next(&mut from, &mut line).unwrap());
+        let refused = lines.next(&mut from, &mut line);
+        assert!(matches!(
+            refused,
+            Err(RecordingError::TooLarge { line: 2, .. })
+        ));
+    }
+}

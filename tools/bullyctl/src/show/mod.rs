@@ -316,3 +316,19 @@ fn state(agent: &AgentReport) -> String {
 fn none() -> String {
     "-".to_owned()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fixture;
+
+    #[test]
+    fn the_other_contenders_for_a_lease_are_listed() {
+        let spare = json!({ "agent": "n9", "score": 4, "about": "spare", "seen_ms": 2_500 });
+        let agent = fixture::agent("n1", &json!({ "contenders": [spare] }));
+        let text = status(&fixture::report([agent]));
+        let row = text.lines().find(|line| line.starts_with("n9 ")).unwrap();
+        let words: Vec<_> = row.split_whitespace().collect();
+        assert_eq!(words.join(" "), "n9 4 2 s ago says: spare", "{text}");
+    }
+}

@@ -25,6 +25,19 @@ fn a_leader_is_heard_by_the_ring_and_by_observers() {
         .nothing_else_happened();
 }
 
+/// A member that took the announcement knows the higher term, and takes no heartbeat of the lower one.
+#[test]
+fn a_leader_whose_new_announcement_is_lost_begins_again() {
+    let kit = Kit::leading().after(B, nominate(MINE + 1, A, ME, &[A, B]));
+    let mut kit = kit.acked(Z, Lap::Coordinator, MINE + 1, ME, 0);
+    kit.later(TOKEN)
+        .fire(RingTimer::Token)
+        .set(RingTimer::Token, TOKEN)
+        .passed(Z, Lap::Collect, collect(MINE + 2, (ME, 5), &[(ME, 5)]))
+        .nothing_else_happened();
+    assert_eq!(kit.role(), Role::Leader, "meanwhile");
+}
+
 #[test]
 fn a_challenger_that_falls_back_gives_up() {
     let slow = RingConfig {
