@@ -60,6 +60,17 @@ fn one_voter_that_knows_of_a_later_election_does_not_excuse_it() {
     assert!(!me.hear(LOW, claim(3, 1)).writes());
 }
 
+/// A lease that rests on its leader alone was never promised anything.
+#[test]
+fn with_a_lease_quorum_of_one_nobody_is_late() {
+    let config = valid(QuorumConfig {
+        vote_quorum: Some(3),
+        lease_quorum: Some(1),
+        ..QuorumConfig::new([LOW, ME, HIGH].map(id))
+    });
+    assert!(late(config).hear(LOW, claim(2, 1)).writes());
+}
+
 /// The leader of the first term hears the second incarnation of LOW. Then a message of LOW's first incarnation arrives.
 pub(super) fn an_incarnation_that_was_denied_is_not_heard(config: QuorumConfig) -> bool {
     let mut me = Kit::known(config, Some(5));
