@@ -1,6 +1,6 @@
 //! The facts that agents learn of each other, and when they learn them.
 
-use super::{MS, id, three, toy::Toy};
+use super::{MS, id, inputs, three, toy::Toy, voter};
 use crate::sim::{Detection, World};
 use bully_core::protocol::{After, Incarnation, Member, Presence, Score, Time};
 
@@ -46,6 +46,36 @@ fn a_return_is_told_after_the_delay_even_by_an_agent_that_says_nothing() {
     assert_eq!(presence(&world, "c", "a"), Presence::Suspect);
     world.run_for(MS(1));
     assert_eq!(presence(&world, "c", "a"), Presence::Up);
+}
+
+#[test]
+fn an_agent_that_stood_still_is_told_alone_what_it_missed() {
+    let mut world = started(Detection::Suspect(MS(5).into()));
+    world.pause("a");
+    world.crash("c");
+    world.run_for(MS(6));
+    world.restart("c");
+    world.run_for(MS(6));
+    assert_eq!(presence(&world, "b", "c"), Presence::Up);
+    world.cut_one_way("c", "b");
+    world.resume("a");
+    world.run_for(MS(1));
+    assert_eq!(presence(&world, "b", "c"), Presence::Up, "not yet");
+}
+
+#[test]
+fn an_agent_that_leaves_and_joins_before_either_is_told_is_told_once() {
+    let mut world = started(Detection::Suspect(MS(5).into()));
+    assert!(world.join(voter("d", 0)));
+    world.run_for(MS(20));
+    let told = |world: &World<Toy>| {
+        let all = inputs(world, "a").into_iter();
+        all.filter(|what| what == "members").count()
+    };
+    let before = told(&world);
+    assert!(world.leave("d") && world.join(voter("d", 0)));
+    world.run_for(MS(20));
+    assert_eq!(told(&world), before + 1);
 }
 
 #[test]
