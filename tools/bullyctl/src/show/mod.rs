@@ -264,7 +264,7 @@ fn contenders(agent: &AgentReport, text: &mut String) {
 fn remarks(agent: &AgentReport, id: &AgentId, about: Option<&About>) -> String {
     let leads = Some(leads(agent, id)).filter(|text| !text.is_empty());
     let says = about.map(|about| format!("says: {}", about.as_str()));
-    Vec::from_iter(leads.into_iter().chain(says)).join(", ")
+    leads.into_iter().chain(says).collect::<Vec<_>>().join(", ")
 }
 
 fn peers(bridge: &BridgeReport, text: &mut String) {
