@@ -2,8 +2,7 @@
 //!
 //! Decided here: an error of one connection causes no pause. After any other error, such as a missing file
 //! descriptor, the listener pauses, because the next attempt would fail at once; the pause doubles with each
-//! failure. The first failure in a row is logged, and so is the first
-//! connection after such a row.
+//! failure. The first failure in a row is logged, and so is the first connection after such a row.
 
 use std::{
     io::{self, ErrorKind},

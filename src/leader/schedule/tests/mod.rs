@@ -9,3 +9,11 @@ mod available;
 mod changes;
 mod histories;
 mod world;
+
+/// Returns the number of seeded histories; `HISTORIES=1000` plays another number.
+fn played(usual: usize) -> usize {
+    let asked = std::env::var("HISTORIES").ok();
+    asked.map_or(usual, |number| {
+        number.parse().expect("a number of histories")
+    })
+}
