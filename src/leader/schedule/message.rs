@@ -102,10 +102,10 @@ pub(super) struct LeaderBallot {
     Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
 )]
 pub(super) struct Mark {
-    /// The latest due time that was begun.
+    /// The latest due time that was begun. If `done` is `None`, the time after which the schedule has its first one.
     pub(super) begun: WallTime,
-    /// All due times up to this time are done.
-    pub(super) done: WallTime,
+    /// All due times up to this time are done. `None` in a beginning: no due time has begun yet.
+    pub(super) done: Option<WallTime>,
 }
 
 impl Mark {
@@ -113,15 +113,39 @@ impl Mark {
     pub(super) const fn at(time: WallTime) -> Self {
         Self {
             begun: time,
-            done: time,
+            done: Some(time),
         }
     }
 
-    /// Returns the mark with the later times of both marks.
-    pub(super) fn join(self, other: Self) -> Self {
+    /// Returns the beginning of a schedule: its due times after `time` are to be run.
+    pub(super) const fn beginning(time: WallTime) -> Self {
         Self {
-            begun: self.begun.max(other.begun),
-            done: self.done.max(other.done),
+            begun: time,
+            done: None,
+        }
+    }
+
+    /// Returns the time up to which all due times are done.
+    pub(super) const fn finished(self) -> WallTime {
+        match self.done {
+            Some(done) => done,
+            None => self.begun,
+        }
+    }
+
+    /// Returns the mark that has everything of both marks: the later times.
+    ///
+    /// A beginning counts only while nothing has begun, and then the earlier one does: a former leader may write its
+    /// beginning late. So two clocks that differ let no due time of the leaders after it go unrun.
+    pub(super) fn join(self, other: Self) -> Self {
+        match (self.done, other.done) {
+            (Some(own), Some(others)) => Self {
+                begun: self.begun.max(other.begun),
+                done: Some(own.max(others)),
+            },
+            (Some(_), None) => self,
+            (None, Some(_)) => other,
+            (None, None) => self.min(other),
         }
     }
 }
@@ -131,7 +155,7 @@ mod tests {
     use super::*;
     use crate::remote::{Limits, internals::wire::decode_payload};
 
-    fn every() -> [ScheduleMessage; 8] {
+    fn every() -> [ScheduleMessage; 9] {
         let round = Round {
             incarnation: Incarnation(7),
             counter: 1 << 40,
@@ -165,11 +189,28 @@ mod tests {
             ask(Some(mark)),
             answer(Ok(Known::default())),
             answer(Ok(Some(mark).into())),
+            ask(Some(Mark::beginning(mark.begun))),
             answer(Ok(known)),
             answer(Err(MarkRefusal::Older)),
             answer(Err(MarkRefusal::Early)),
             answer(Err(MarkRefusal::Full)),
         ]
+    }
+
+    /// So the order in which an agent hears of marks does not matter.
+    #[test]
+    fn marks_join_in_any_order_and_a_beginning_adds_nothing_to_progress() {
+        let time = WallTime::from_millis;
+        let done = || (0..3).map(|done| Some(time(done))).chain([None]);
+        let all = || (0..3).flat_map(|begun| done().map(move |done| (time(begun), done)));
+        let all = || all().map(|(begun, done)| Mark { begun, done });
+        for (a, b) in all().flat_map(|a| all().map(move |b| (a, b))) {
+            assert_eq!((a.join(b), a.join(a)), (b.join(a), a));
+            assert!(all().all(|c| a.join(b).join(c) == a.join(b.join(c))));
+        }
+        let [early, late] = [7, 9].map(|at| Mark::beginning(time(at)));
+        assert_eq!(late.join(early), early);
+        assert_eq!(late.join(Mark::at(time(5))), Mark::at(time(5)));
     }
 
     #[test]

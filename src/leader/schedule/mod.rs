@@ -49,9 +49,9 @@
 //! run one tick each. Otherwise the successor of a leader knows the marks of all agents that it reaches. "Once" is
 //! about the beginning: if a leader crashes during a tick, only `AtLeastOnce` runs the rest.
 //!
-//! A new schedule begins at the time that its first leader reads from its clock. If a former leader writes such a
-//! beginning late, and its clock is ahead, the due times between both are never run, not even with `AtLeastOnce`. They
-//! span at most the 10 s that clocks may differ (see below), and this happens once in the life of a schedule.
+//! A new schedule begins at the time that its first leader reads from its clock. Until its first tick, a new leader
+//! writes that beginning again, and of two beginnings the earlier one counts: a former leader may write its own late.
+//! After the first tick no beginning counts. So no due time after a beginning that was acknowledged is left out.
 //!
 //! If the work of a tick still runs when the next tick is due, the next tick is delayed, and counts as missed. A
 //! hand-over waits for the work, up to its limit.

@@ -235,18 +235,22 @@ impl<'a> ScheduleMachine<'a> {
         }
         match &self.stage {
             ScheduleStage::Reading(poll) if is_carried(poll) => {
-                let is_here = Mark::at(now.wall);
+                let is_here = Mark::beginning(now.wall);
                 match (poll.reading(&self.audience), poll.mark()) {
-                    (Reading::Present, Some(mark)) => self.establish(now, mark, out),
+                    // A beginning is written again: the former leader may have told too few agents of it.
+                    (Reading::Present, Some(mark)) if mark.done.is_some() => {
+                        self.establish(now, mark, out);
+                    }
                     (Reading::Present | Reading::Former, best) => {
                         self.found(now, best.unwrap_or(is_here), out);
                     }
                     (Reading::Partial, best) => {
                         // Marks may be lost. So no tick up to this time is run: a tick that has begun is not later,
                         // because most agents refuse a due time that is further ahead of their clocks.
-                        let begun = now.wall.after(AHEAD);
                         let known = best.unwrap_or(is_here);
-                        self.found(now, Mark { begun, ..known }.join(known), out);
+                        let begun = known.begun.max(now.wall.after(AHEAD));
+                        let done = Some(known.finished());
+                        self.found(now, Mark { begun, done }, out);
                     }
                 }
             }
@@ -289,8 +293,12 @@ impl<'a> ScheduleMachine<'a> {
     }
 
     fn establish(&mut self, now: Now, mark: Mark, out: &mut Vec<ScheduleEffect>) {
+        self.mark = if self.is_established {
+            self.mark.join(mark)
+        } else {
+            mark
+        };
         self.is_established = true;
-        self.mark = self.mark.join(mark);
         self.settled = self.settled.max(self.known());
         self.go_on(now, out);
     }
@@ -298,7 +306,7 @@ impl<'a> ScheduleMachine<'a> {
     /// Returns the due time up to which no tick is run, whatever a clock shows.
     const fn known(&self) -> WallTime {
         match self.rule.misfire {
-            Misfire::AtLeastOnce => self.mark.done,
+            Misfire::AtLeastOnce => self.mark.finished(),
             Misfire::Skip | Misfire::Late { .. } => self.mark.begun,
         }
     }
@@ -341,9 +349,10 @@ impl<'a> ScheduleMachine<'a> {
     fn claim(&mut self, now: Now, due: WallTime, out: &mut Vec<ScheduleEffect>) {
         let begun = self.mark.begun.max(due);
         let done = match self.rule.misfire {
-            Misfire::AtLeastOnce => self.mark.done,
+            Misfire::AtLeastOnce => self.mark.finished(),
             Misfire::Skip | Misfire::Late { .. } => begun,
         };
+        let done = Some(done);
         let mark = self.mark.join(Mark { begun, done });
         // The mark of this claim includes the mark of the `confirming` question, so that question needs no answer any
         // more.

@@ -2,6 +2,7 @@
 
 use std::{
     collections::{BTreeMap, BTreeSet},
+    iter,
     time::Duration,
 };
 
@@ -10,6 +11,7 @@ use super::{
     played,
     world::{AGENTS, Flaw, Marks, Setup, Source, World, every},
 };
+use crate::clock::WallTime;
 
 const HISTORIES: usize = 40;
 
@@ -99,15 +101,19 @@ pub(super) fn of_last_minute(world: &World) -> usize {
 /// Asserts that each due time was run to its end. The last one is at most `behind` milliseconds before the end of the
 /// history.
 pub(super) fn assert_complete(world: &World, behind: u64, of: &str) {
-    let origin = world.origin.expect("a leader was acknowledged");
-    let last = *world.done.last().expect("some were run");
-    let mut due = every().next_after(origin);
-    while let Some(time) = due.filter(|time| *time <= last) {
-        assert!(world.done.contains(&time), "{of}: {time} was left out");
-        due = every().next_after(time);
-    }
+    let (left_out, last) = (left_out(world), world.done.last().unwrap());
+    assert_eq!(left_out, None, "{of}");
     let end = world.wall(0).as_millis();
     assert!(last.as_millis() + behind > end, "{of}: {last}");
+}
+
+/// Returns the first due time that was not run to its end, although a later one was.
+fn left_out(world: &World) -> Option<WallTime> {
+    let origin = world.origin.expect("a leader was acknowledged");
+    let last = *world.done.last().expect("some were run");
+    let due = iter::successors(every().next_after(origin), |time| every().next_after(*time));
+    let mut due = due.take_while(|time| *time <= last);
+    due.find(|time| !world.done.contains(time))
 }
 
 /// Returns a setup for each place of the marks, and for each source of due times.
@@ -188,6 +194,41 @@ fn with_at_least_once_every_due_time_is_run_to_its_end() {
         }
         assert!(10 * repeated > 4 * all, "{setup:?}: {repeated}");
     }
+}
+
+/// Returns a history in which the beginning of the first leader, whose clock is 4 s ahead, reaches one voter alone. Then
+/// another leader runs the schedule, and the next one asks that voter.
+fn beginnings(setup: Setup, at: u64) -> World {
+    let mut world = World::new(setup, at);
+    world.is_calm = true;
+    (0..AGENTS).for_each(|host| world.set_clock(host, 0));
+    world.set_clock(0, 4_000);
+    world.elect(0);
+    world.run_for(at);
+    for (cut, leader) in [([0, 4], 1), ([0, 1], 2)] {
+        world.cut(cut.into());
+        world.run_for(100);
+        world.elect(leader);
+        world.run_for(2_500);
+    }
+    world.run_for(5_000);
+    world
+}
+
+#[test]
+fn after_an_acknowledged_beginning_no_due_time_is_left_out() {
+    let sound = Setup::of(Misfire::AtLeastOnce);
+    let broken = Setup {
+        flaw: Some(Flaw::BeginsAsDone),
+        ..sound
+    };
+    let mut found = 0;
+    for at in 0..200 {
+        let of = format!("cut after {at} ms");
+        assert_complete(&beginnings(sound, at), 6_000, &of);
+        found += usize::from(left_out(&beginnings(broken, at)).is_some());
+    }
+    assert!(found > 20, "{found}");
 }
 
 #[test]

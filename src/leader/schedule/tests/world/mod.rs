@@ -18,7 +18,7 @@ use super::super::{
     interface::{DueTick, Now, Rule, ScheduleEffect, ScheduleInput, TickFailed},
     lists::VoterLists,
     machine::ScheduleMachine,
-    message::{Answer, LeaderNumber, ScheduleMessage},
+    message::{Answer, LeaderNumber, Mark, ScheduleMessage},
     register::ScheduleRecord,
     replica::Replica,
 };
@@ -386,7 +386,13 @@ impl World {
                 assert_eq!(to, [id(host)], "only the agent itself asks the store");
                 self.ask_store(host, question);
             }
-            ScheduleEffect::Ask(to, question) => {
+            ScheduleEffect::Ask(to, mut question) => {
+                if self.is_broken(Flaw::BeginsAsDone) {
+                    question.mark = question.mark.map(|mark| Mark {
+                        done: Some(mark.finished()),
+                        ..mark
+                    });
+                }
                 let said = ScheduleMessage::Ask(question);
                 for to in to {
                     self.send(host, to.as_str().parse().unwrap(), &said);

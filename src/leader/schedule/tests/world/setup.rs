@@ -34,6 +34,8 @@ pub(in super::super) enum Flaw {
     ReadsTooFew,
     /// Agents accept every leader as the latest one.
     ObeysFormerLeaders,
+    /// The beginning of a schedule says that the due times up to it are done.
+    BeginsAsDone,
     /// A leader does not ask former voters.
     ForgetsFormerVoters,
     /// A new leader reads the store, but does not write its term.
