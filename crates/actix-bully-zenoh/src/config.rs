@@ -187,6 +187,7 @@ mod tests {
         zenoh.connect = ["quic/b:1"] | `tls.certificate_file` is missing: links by quic/ use the three files of the section `tls`
         zenoh.connect = ["tcp/10.0.0.2:1"] | `zenoh.connect[0]` is "tcp/10.0.0.2:1", which may be on another host, and nothing is encrypted: add the section `tls`, or `dangerous_plaintext = true` if no other process is on that network
         dangerous_plaintext = true\nzenoh.connect = ["tcp/10.0.0.2:1"] | accepted
+        zenoh.connect = ["udp/1234567890123456789012345678901234567890123456789012345678:10"] | `zenoh.connect[0]` is "udp/1234567890123456789012345678901234567890123456789012345678:1..": it has to be "tcp/HOST:PORT" or "quic/HOST:PORT", without options
         zenoh.conect = ["tcp/127.0.0.1:1"] | there is no key `zenoh.conect`: did you mean `zenoh.connect`?
     "#;
 
@@ -199,15 +200,19 @@ mod tests {
     }
 
     #[test]
-    fn a_configuration_without_the_section_is_started_without_zenoh() {
-        actix::System::new().block_on(async {
-            let config = Config::from_toml("node = \"a\"\ngroup = \"g\"\n[zenoh]").unwrap();
-            let running = starter(&config).unwrap().start().unwrap();
-            assert!(running.bridge().is_none());
-            running
-                .leave(std::time::Duration::from_secs(5))
-                .await
-                .unwrap();
-        });
+    fn zenoh_is_started_for_its_section_and_needs_no_secret_on_this_host() {
+        let empty = "node = \"a\"\ngroup = \"g\"\n[zenoh]".to_owned();
+        let listens = format!("{TWO}\nzenoh.listen = [\"{}\"]", crate::tests::endpoint());
+        for (text, has_bridge) in [(empty, false), (listens, true)] {
+            actix::System::new().block_on(async {
+                let config = Config::from_toml(&text).unwrap();
+                let running = starter(&config).unwrap().start().unwrap();
+                assert_eq!(running.bridge().is_some(), has_bridge);
+                running
+                    .leave(std::time::Duration::from_secs(5))
+                    .await
+                    .unwrap();
+            });
+        }
     }
 }

@@ -371,3 +371,29 @@ impl LineEnd {
 /// Maximum number of connections. The bridge itself accepts fewer, and its queue bounds the connections that wait to be
 /// accepted.
 const MOST_LINES: usize = 8_192;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_connection_has_its_id_until_its_end_and_the_last_one_lets_the_session_end() {
+        let (arrivals, _arrived) = mpsc::channel(1);
+        let (wake, woken) = std::sync::mpsc::sync_channel(9);
+        let names = (&NodeId::new("a").unwrap(), &ClusterId::new("c").unwrap());
+        let board = Switchboard::new(names, SessionMode::Peer, arrivals, wake);
+        let [first, last] = [1, 2].map(|number| LineId {
+            session: SessionId::draw(),
+            number,
+        });
+        assert!(board.table().begin(first) && board.table().begin(last));
+        assert!(!board.table().begin(first));
+        board.close();
+        assert!(woken.try_recv().is_ok());
+        board.forget(first);
+        assert!(woken.try_recv().is_err());
+        board.forget(last);
+        assert!(woken.try_recv().is_ok() && board.table().is_empty());
+        assert!(board.table().begin(first));
+    }
+}

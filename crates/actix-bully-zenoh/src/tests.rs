@@ -34,13 +34,17 @@ impl Host {
     }
 }
 
-/// Two hosts, and the endpoint where the first listens.
-fn two() -> (Host, Host, String) {
-    // An address of its own: a port that is free just now may be taken before zenoh listens there.
+/// Returns an address of its own: a port that is free just now may be taken before zenoh listens there.
+pub(super) fn endpoint() -> String {
     static SERIAL: AtomicU8 = AtomicU8::new(1);
     let [_, _, high, low] = std::process::id().to_be_bytes();
     let serial = SERIAL.fetch_add(1, Relaxed);
-    let endpoint = format!("tcp/127.{serial}.{high}.{low}:7447");
+    format!("tcp/127.{serial}.{high}.{low}:7447")
+}
+
+/// Two hosts, and the endpoint where the first listens.
+fn two() -> (Host, Host, String) {
+    let endpoint = endpoint();
     let a = Host::start("a", ZenohOptions::peer().listen(&endpoint));
     let b = Host::start("b", ZenohOptions::peer().connect(&endpoint));
     (a, b, endpoint)
