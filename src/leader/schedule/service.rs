@@ -116,7 +116,6 @@ impl ScheduleService {
         let actor = ServiceActor {
             reader: agent.downgrade(),
             agent: agent.id().clone(),
-            asker,
             voters: voters.clone(),
             channel,
             clock: Arc::clone(&clock),
@@ -284,7 +283,6 @@ impl BegunStore {
 struct ServiceActor {
     agent: AgentId,
     reader: WeakAgentReader,
-    asker: Incarnation,
     voters: Voters,
     channel: Channel<ScheduleMessage>,
     clock: Arc<dyn WallClock>,
@@ -383,17 +381,15 @@ impl Handler<Envelope<ScheduleMessage>> for ServiceActor {
                 let step = locked(&self.replica).ask(from, &asked, self.clock.now());
                 self.follow(step, ctx);
             }
-            // An answer to a question of a former process of this agent, on this or another node, is dropped.
-            ScheduleMessage::Answer(answer) if answer.round.incarnation == self.asker => {
-                if let Ok(known) = &answer.outcome
-                    && !known.lists.is_empty()
-                {
+            ScheduleMessage::Ask(_) => {}
+            ScheduleMessage::Answer(answer) => {
+                if let Ok(known) = &answer.outcome {
                     self.voters.lists(|lists| lists.fill(&known.lists));
                     self.note_voters(ctx);
                 }
+                // An answer to a question of a former process has another round than each open question: see `machine/`.
                 self.routes.pass(from, answer);
             }
-            ScheduleMessage::Ask(_) | ScheduleMessage::Answer(_) => {}
         }
     }
 }

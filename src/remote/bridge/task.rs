@@ -23,3 +23,26 @@ impl Drop for TaskGuard {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[actix_rt::test]
+    async fn a_task_ends_with_its_guard_unless_it_was_detached() {
+        let task = || {
+            let (sender, ended) = tokio::sync::oneshot::channel();
+            let task = async {
+                actix_rt::task::yield_now().await;
+                sender.send(()).ok();
+            };
+            (TaskGuard::spawn(task), ended)
+        };
+        let (guard, ended) = task();
+        drop(guard);
+        assert!(ended.await.is_err());
+        let (guard, ended) = task();
+        guard.detach();
+        assert!(ended.await.is_ok());
+    }
+}

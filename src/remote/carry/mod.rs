@@ -18,7 +18,7 @@ mod rights;
 mod rules;
 mod terms;
 
-pub(crate) use announce::{Announcer, NamedReceivers, RosterUpdate};
+pub(crate) use announce::{Announcer, NamedReceivers, RosterUpdate, places_to_spare};
 pub(crate) use group::{
     Carried, GroupCarrier, LocalMembers, LookAtMembers, Lost, Mailboxes, NodeRoute,
 };

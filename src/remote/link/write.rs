@@ -23,7 +23,7 @@ use crate::protocol::{Member, Requirements};
 use crate::remote::{
     Closed, DropReason,
     bridge::{shared::lock, status::Traffic},
-    carry::{Batch, Queued, RosterUpdate},
+    carry::{Batch, Queued, RosterUpdate, places_to_spare},
     link::pace::WritePace,
     transport::Stream,
     wire::{
@@ -216,7 +216,7 @@ impl LinkWriter {
             let here = mine.as_ref().filter(|_| !local.members.is_empty());
             side.leaders.set(here.map(|mine| mine.leaders));
             let votes = local.members.iter().any(Member::is_voter);
-            let spare = self.places_to_spare();
+            let spare = places_to_spare(self.common.link.allowance.agents, self.places());
             let RosterUpdate {
                 opens,
                 before,
@@ -263,13 +263,6 @@ impl LinkWriter {
         let sides = self.common.groups.iter();
         let told = sides.map(|side| side.told.borrow().places());
         told.fold(0, usize::saturating_add)
-    }
-
-    /// Returns how many new numbers may be used before free numbers are reused. Half of the peer's limit is reserved
-    /// for present agents.
-    fn places_to_spare(&self) -> usize {
-        let most = self.common.link.allowance.agents / 2;
-        most.saturating_sub(self.places())
     }
 
     fn roster(&mut self, group: usize, opens: Option<Requirements>, content: &RosterContent) {

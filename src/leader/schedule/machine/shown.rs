@@ -122,3 +122,78 @@ impl ScheduleMachine<'_> {
         stage.into_iter().chain(confirming).min()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{
+        leader::schedule::{
+            due::Every,
+            interface::{Rule, ScheduleEffect, ScheduleInput},
+            lists::{QuorumList, VoterLists},
+            message::{Answer, LeaderNumber},
+            planner::Misfire,
+            poll::Audience,
+        },
+        protocol::{AgentId, Incarnation, Round, Term, Time},
+    };
+
+    /// Agents have no time to answer a new question, so the last one shows which of them are silent.
+    #[test]
+    fn a_question_of_this_moment_blames_no_agent_that_answered_the_last_one() {
+        let id = |host: u32| AgentId::new(&host.to_string()).unwrap();
+        let (read, write) = (3, 3);
+        let voters = (0..5).map(id).collect();
+        let list = QuorumList {
+            voters,
+            read,
+            write,
+        };
+        let audience = Audience::Voters(VoterLists::only(list));
+        let ballot = LeaderNumber {
+            term: Term(1),
+            incarnation: Incarnation(1),
+        };
+        let rule = Rule {
+            name: id(9),
+            times: Box::new(Every::new(Duration::from_secs(1)).unwrap()),
+            misfire: Misfire::Skip,
+        };
+        let (rounds, counts) = (Round::default(), ScheduleStatus::default());
+        let asked = audience.clone();
+        let mut machine = ScheduleMachine::new(&rule, id(0), ballot, asked, rounds, counts);
+        let mut put = |millis, input, answer: &[u32]| {
+            let now = Now {
+                wall: WallTime::from_millis(millis),
+                time: Time::from_millis(millis),
+            };
+            let mut effects = Vec::new();
+            machine.handle(now, input, &mut effects);
+            while let Some(effect) = effects.pop() {
+                let ScheduleEffect::Ask(to, question) = effect else {
+                    continue;
+                };
+                for from in answer.iter().map(|from| id(*from)) {
+                    if to.contains(&from) {
+                        let (round, outcome) = (question.round, Ok(question.mark.into()));
+                        let answer = Answer { round, outcome };
+                        machine.handle(now, ScheduleInput::Answer(from, answer), &mut effects);
+                    }
+                }
+            }
+            machine.silence(now).map(|silence| silence.missing)
+        };
+        let look = || {
+            let audience = audience.clone();
+            ScheduleInput::Look { audience, ballot }
+        };
+        assert_eq!(put(100, ScheduleInput::Start, &[0, 1, 2]), None);
+        assert_eq!(put(1_000, look(), &[1]), None);
+        assert_eq!(put(1_900, look(), &[1]), None, "it may only be slow");
+        let silent = Some([2, 3, 4].map(id).to_vec());
+        assert_eq!(put(2_000, look(), &[]), silent);
+        assert_eq!(put(2_199, look(), &[]), silent);
+        let silent = Some([1, 2, 3, 4].map(id).to_vec());
+        assert_eq!(put(2_200, look(), &[]), silent);
+    }
+}

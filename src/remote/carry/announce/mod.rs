@@ -330,5 +330,11 @@ impl RosterUpdate {
     }
 }
 
+/// Returns how many new numbers may be used before free numbers are reused, if the other side keeps `most` agents and
+/// `used` numbers are in use. Half of its limit is reserved for present agents.
+pub(crate) const fn places_to_spare(most: usize, used: usize) -> usize {
+    (most / 2).saturating_sub(used)
+}
+
 #[cfg(test)]
 mod tests;

@@ -277,3 +277,9 @@ fn an_agent_that_came_and_went_is_told_as_ended_after_its_messages() {
     let after = [(0, down(up("a", 2))), (1, down(up("b", 1)))];
     assert_eq!(announcement.after.members, after);
 }
+
+#[test]
+fn half_of_the_numbers_of_the_other_side_is_kept_for_present_agents() {
+    let spare = [0, 31, 32, 64].map(|used| places_to_spare(64, used));
+    assert_eq!(spare, [32, 1, 0, 0]);
+}
