@@ -27,13 +27,13 @@ impl ScheduleMachine<'_> {
                 (true, _) => ScheduleState::Waiting,
                 (false, _) => ScheduleState::Asking,
             },
-            last: self.is_established.then(|| self.last()),
+            last: self.mark.done.map(|_| self.last()),
             next: self.upcoming(),
             ..self.counts
         }
     }
 
-    /// Returns the latest due time that was begun, as far as is known.
+    /// Returns the latest due time that was begun, as far as is known, or else the time at which the schedule began.
     pub(in crate::leader::schedule) const fn last(&self) -> WallTime {
         self.mark.begun
     }
