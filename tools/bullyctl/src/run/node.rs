@@ -51,7 +51,8 @@ pub(super) fn run(run: &Run, socket: Option<&Path>, config: &Config) -> Result<u
         let signals = EndSignals::listen().map_err(host("a runtime with signals"))?;
         let starter = config.starter().map_err(refused)?;
         let limits = Limits::new(starter.timings().lease(), starter.drain());
-        let node = starter
+        let node = patient(config, &limits).starter().map_err(refused)?;
+        let node = node
             .start()
             .map_err(|error| RunFailure::Start(Box::new(error)))?;
         let service = Service {
@@ -77,6 +78,14 @@ pub(super) fn run(run: &Run, socket: Option<&Path>, config: &Config) -> Result<u
         }
         ended
     })
+}
+
+/// Returns the configuration of a node that waits for the end of a killed command before it hands over. The kernel may
+/// need longer than the margin, for example for a command with much memory.
+pub(super) fn patient(config: &Config, limits: &Limits) -> Config {
+    let mut patient = config.clone();
+    patient.drain = Some(limits.drain.saturating_add(HAND_OVER));
+    patient
 }
 
 pub(super) struct Service<'a> {
@@ -173,7 +182,7 @@ impl Service<'_> {
                 session.lead = Lead::Over;
                 SOON
             }
-            _ => self.limits.drain.saturating_add(HAND_OVER),
+            _ => self.limits.drain.saturating_add(HAND_OVER * 2),
         };
         let mut left = pin!(self.leave(node, deadline));
         loop {
@@ -327,5 +336,6 @@ const NODE: &str = "BULLY_NODE";
 const GROUP: &str = "BULLY_GROUP";
 /// Time in which the node leaves its group, if no command runs.
 const SOON: Duration = Duration::from_secs(1);
-/// Time for a hand-over, in addition to the time of the command.
+/// Time for the end of a killed command, and then for a hand-over, in addition to the time of the command. Chosen: the
+/// kernel needs 0.4 s to end a command with 10 GB of memory.
 const HAND_OVER: Duration = Duration::from_secs(5);

@@ -10,7 +10,7 @@ use tokio::sync::Notify;
 use crate::run::{
     Run,
     limits::Limits,
-    node::{Lead, Service, Session},
+    node::{Lead, Service, Session, patient},
     signals::{self, EndSignals},
 };
 
@@ -51,4 +51,15 @@ fn after_a_signal_no_command_starts_if_none_runs() {
             assert_eq!(is_polled.get(), expected);
         });
     }
+}
+
+/// The kernel may need longer to end a command than the margin.
+#[test]
+fn a_node_waits_for_the_end_of_a_killed_command_before_it_hands_over() {
+    let text = "node = \"a\"\ngroup = \"jobs\"\nlease.folder = \"/leases\"";
+    let config = Config::from_toml(text).unwrap();
+    let starter = config.starter().unwrap();
+    let limits = Limits::new(starter.timings().lease(), starter.drain());
+    let patient = patient(&config, &limits).starter().unwrap().drain();
+    assert_eq!(patient, limits.drain + Duration::from_secs(5));
 }
