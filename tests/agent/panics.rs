@@ -75,6 +75,8 @@ fn work_that_panics_where_it_is_made_or_dropped_is_work_that_panics() {
         stage.prompt(&toy, &[Act::Lose]).await;
         stage.prompt(&toy, &[Act::Acquire(3)]).await;
         assert_eq!((made.get(), toy.is_leader()), (3, true), "it works on");
+        let panics = toy.changes().next().await.unwrap().work_panics;
+        assert_eq!(panics, 1, "the leadership had ended before the second one");
         task.abort();
     });
 }

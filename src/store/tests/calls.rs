@@ -4,6 +4,7 @@ use std::{
     io::ErrorKind,
     path::Path,
     sync::{Arc, Mutex, mpsc},
+    time::Duration,
 };
 
 use rustix::io::Errno;
@@ -216,6 +217,8 @@ fn two_new_stores_have_two_ids_and_each_keeps_its_own() {
         let id = store.id().expect("it is in a file");
         drop(store);
         assert_eq!(open(&path).id(), Some(id));
+        let behind_a_pointer = Arc::new(open(&path));
+        assert!(behind_a_pointer.probe() > Some(Duration::ZERO));
         id
     });
     assert_ne!(ids[0], ids[1]);

@@ -69,6 +69,20 @@ fn a_peer_announces_only_the_agents_that_it_may() {
     assert_eq!(link.open(&[voter("api-1")]), Err(Closed::FromNotAllowed));
 }
 
+/// The rights of a peer may change while its link is open.
+#[test]
+fn new_rights_hold_at_once_and_an_agent_that_lost_its_role_ends_the_link() {
+    let mut link = InboundLink::opened(&[voter("api-1")]);
+    let may = |what| Rights::none().grant("shop", "api-*", what);
+    assert_eq!(link.inbound.follow_rights(may(MayBe::Leader)), Ok(()));
+    assert!(is_passed(&link.message(5, 0, 9)));
+    let mut other = announce(&[]);
+    other.members = vec![(1, voter("db"))];
+    assert_eq!(link.roster(None, &other), Err(Closed::FromNotAllowed));
+    let lost = link.inbound.follow_rights(may(MayBe::Voter));
+    assert_eq!(lost, Err(Closed::FromNotAllowed));
+}
+
 /// A peer announces a leader that may not lead. This side does not believe the announcement.
 #[test]
 fn a_peer_names_no_leader_that_may_not_lead() {

@@ -6,6 +6,7 @@ use actix::{Arbiter, System, clock};
 use actix_bully::{
     agent::{BullyAgent, ScheduleFinding},
     leader::schedule::{Misfire, ScheduleError, ScheduleRecord},
+    operate::Operated,
     protocol::Timings,
     register::{MemoryRegister, Register},
     store::MemoryStore,
@@ -117,6 +118,7 @@ fn the_marks_go_on_when_the_arbiter_of_their_task_has_ended() {
         until(|| first.status().begun > 0).await;
         let second = agent.every("second", MS(100)).start(|_| async {}).unwrap();
         until(|| second.status().begun > 0).await;
+        assert_eq!(Operated::new(&agent).report().agents[0].schedules.len(), 2);
         arbiter.stop();
         arbiter.join().unwrap();
         let before = second.status().begun;
