@@ -51,3 +51,20 @@ fn a_leader_leads_on_unless_a_claim_has_seen_a_higher_term() {
         assert_eq!(me.view().leading.is_some(), leads, "{seen}");
     }
 }
+
+/// `released-for-whom-it-names`: a claim shows that an agent reaches the store, unless that agent has ended.
+#[test]
+fn a_lease_is_handed_over_to_an_agent_that_claims_it_although_its_link_is_broken() {
+    for (has_ended, successor) in [(false, LOW), (true, HIGH)] {
+        let mut me = Kit::leading();
+        let own = me.machine.core.sight.as_ref().unwrap().record().cloned();
+        me.sees_both(own, Some(claim(LOW, 1))).whatever();
+        let told = if has_ended {
+            me.ends(LOW)
+        } else {
+            me.is_suspected(LOW)
+        };
+        told.whatever();
+        me.step_down(LOW).drained(MINE, Some(successor)).whatever();
+    }
+}

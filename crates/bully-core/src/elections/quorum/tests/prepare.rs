@@ -213,3 +213,11 @@ fn the_successor_leads_in_the_given_term_and_writes_nothing() {
         .acquired(OLD + 1)
         .nothing_else_happened();
 }
+
+/// `lead-in-given-term`: the other agent may lead in that term with this vote.
+#[test]
+fn a_successor_that_voted_for_another_agent_leads_in_no_given_term() {
+    let mut me = voted(LOW);
+    me.hear(HIGH, gives(OLD, ME, OLD + 1)).whatever();
+    assert!(!matches!(me.machine.state, State::Leading(_)));
+}
