@@ -7,6 +7,8 @@
 #[path = "on_postgres/secured.rs"]
 mod secured;
 
+use std::sync::Arc;
+
 use actix_bully::register::{
     Entry, PostgresRegister, Register, RegisterError, RegisterKey, RegisterRefusal,
 };
@@ -46,8 +48,8 @@ fn it_conforms() {
 #[test]
 fn the_clock_is_that_of_the_server() {
     let server = Server::shared();
-    let register = open(&server);
-    works(&register, &key("group/clock"));
+    let register = Arc::new(open(&server)); // behind a pointer too
+    works(&*register, &key("group/clock"));
     let clock = || block_on(register.clock().expect("it has one")).expect("it answers");
     let (before, shown, after) = (unix_millis(), clock().into(), unix_millis());
     // The server runs on this host. It rounds its time, and the two clocks are read at different moments.
