@@ -149,12 +149,7 @@ impl Contacts {
     async fn update(&mut self, shared: &BridgeState) {
         let peers = shared.peers();
         let now: BTreeSet<&str> = peers.iter().filter_map(|p| p.address.as_deref()).collect();
-        let is_old = |at: Time| shared.now().since(at) >= RESOLVE;
-        let is_same = now
-            .iter()
-            .copied()
-            .eq(self.known.keys().map(String::as_str));
-        if is_same && !self.resolved.is_none_or(is_old) {
+        if self.are_current(&now, shared.now()) {
             return;
         }
         let limit = shared.limits.handshake();
@@ -169,6 +164,13 @@ impl Contacts {
             known.insert(address, found.unwrap_or(before));
         }
         (self.known, self.resolved) = (known, Some(shared.now()));
+    }
+
+    /// Returns whether these addresses are known, and were resolved not long ago.
+    fn are_current(&self, addresses: &BTreeSet<&str>, now: Time) -> bool {
+        let known = self.known.keys().map(String::as_str);
+        let is_recent = self.resolved.is_some_and(|at| now.since(at) < RESOLVE);
+        is_recent && addresses.iter().copied().eq(known)
     }
 
     fn addresses(&self) -> Vec<SocketAddr> {
@@ -203,5 +205,19 @@ mod tests {
             revival.may_begin(Time::from_millis(902_000)),
             "it had lived long"
         );
+    }
+
+    #[test]
+    fn names_are_resolved_again_after_a_while_and_when_the_peers_have_changed() {
+        let at = Time::from_millis(1_000);
+        let contacts = Contacts {
+            known: [("b:1".to_owned(), Vec::new())].into(),
+            resolved: Some(at),
+        };
+        let (same, more) = (BTreeSet::from(["b:1"]), BTreeSet::from(["b:1", "c:1"]));
+        assert!(contacts.are_current(&same, at));
+        assert!(!contacts.are_current(&same, at.after(RESOLVE)));
+        assert!(!contacts.are_current(&more, at));
+        assert!(!Contacts::default().are_current(&BTreeSet::new(), at));
     }
 }
