@@ -65,7 +65,7 @@
 //! # End of a run
 //! INT, TERM, HUP and QUIT have the same effect. While this host waits to lead, each of them ends `bullyctl` at once.
 //! While the command runs, the host hands over, and a second signal kills the command. In all cases the command ends
-//! before `bullyctl`. With systemd `TimeoutStopSec` must exceed the drain. The exit codes are in `bullyctl --help`.
+//! before `bullyctl`. With systemd `TimeoutStopSec` must exceed the drain by 10 s. `bullyctl --help` has the exit codes.
 //!
 //! - `--once` leads, runs the command to its end, hands over, and exits with the status of the command, even if the
 //!   end of the leadership ended the command. Another host that was started with `--once` runs the command as well,
