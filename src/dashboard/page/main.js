@@ -29,8 +29,8 @@ function draw() {
   showBeside(hasBeside());
   const flown = [fly(rings[0], said), hasBeside() && fly(rings[1], other)];
   // Arrows come first, then what they have done.
-  if (flown.includes(true)) requestAnimationFrame(drawRings);
-  else drawRings();
+  if (flown.includes(true)) requestAnimationFrame(drawLanded);
+  else { passed = false; drawRings(); }
   if (hasBeside()) drawBeside();
   drawWhy();
   drawTable();
@@ -40,6 +40,13 @@ function draw() {
   if (said.some((entry) => entry.what === 'election')) { drawElections(); lookBefore(); }
   drawTimeline();
   drawFilm();
+}
+
+// Draws what arrows of the last frame have done. If this frame draws newer arrows, they come first, once in a row.
+let passed = false;
+function drawLanded() {
+  passed = scheduled && !passed;
+  if (!passed) drawRings();
 }
 
 function drawRings() {

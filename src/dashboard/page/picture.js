@@ -268,7 +268,7 @@ function fly(ring, said) {
     // It arrives before its effect is drawn, at every speed, and stays for a while, so that a quick one is seen.
     const takes = Math.max(1, (0.9 * (arrives - entry.at_ms)) / pace), start = begun - (now.at_ms - entry.at_ms) / pace;
     const until = Math.max(start + takes, begun + 600);
-    ring.flights.push({ from, to, start, takes, until, arrives, kind: entry.kind, lost: Boolean(entry.lost), drawn: null, landed: false });
+    ring.flights.push({ from, to, start, takes, until, arrives, kind: entry.kind, lost: Boolean(entry.lost), drawn: null, landed: false, ended: false });
   }
   const landed = ring.flights.filter((flight) => !flight.landed && flight.arrives <= now.at_ms);
   for (const flight of landed) {
@@ -285,6 +285,7 @@ function drawFlight(ring, flight, now) {
   const long = Math.hypot(to.x - from.x, to.y - from.y) - 2 * room;
   const end = lost ? 0.55 : 1;
   const done = calm.matches || flight.landed ? end : Math.min(1, Math.max(0, (now - flight.start) / flight.takes)) * end;
+  flight.ended = done === end;
   const at = (part) => ({ x: from.x + (room + long * part) * Math.cos(angle), y: from.y + (room + long * part) * Math.sin(angle) });
   if (!flight.drawn) {
     const start = at(0);
@@ -317,8 +318,11 @@ function tick(now) {
     ring.flights = ring.flights.filter((flight) => {
       if (now < flight.start) return true;
       if (now > flight.until + linger) {
-        if (flight.drawn) flight.drawn.group.remove();
-        return false;
+        if (flight.ended) {
+          flight.drawn.group.remove();
+          return false;
+        }
+        flight.until = now; // a busy browser has skipped the frames in which it arrives
       }
       drawFlight(ring, flight, now);
       return true;
