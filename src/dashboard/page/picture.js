@@ -351,6 +351,7 @@ function drawStill(ring, at) {
     const flight = { from, to, start: 0, takes: 1, until: 0, kind: entry.kind, lost: Boolean(entry.lost), drawn: null };
     ring.flights.push(flight);
     drawFlight(ring, flight, known ? (at - entry.at_ms) / takes : 0.5);
+    flight.ended = true; // it flies no further
   }
 }
 

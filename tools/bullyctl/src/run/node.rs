@@ -51,8 +51,8 @@ pub(super) fn run(run: &Run, socket: Option<&Path>, config: &Config) -> Result<u
         let signals = EndSignals::listen().map_err(host("a runtime with signals"))?;
         let starter = config.starter().map_err(refused)?;
         let limits = Limits::new(starter.timings().lease(), starter.drain());
-        let node = patient(config, &limits).starter().map_err(refused)?;
-        let node = node
+        let starter = patient(config, &limits).starter().map_err(refused)?;
+        let node = starter
             .start()
             .map_err(|error| RunFailure::Start(Box::new(error)))?;
         let service = Service {
